@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Sources of the given folders; unit tests sit beside them and are left out.
+function(segcal_sources out)
+  set(all)
+  foreach(folder ${ARGN})
+    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+    list(FILTER files EXCLUDE REGEX "_test\\.cc$")
+    list(APPEND all ${files})
+  endforeach()
+  set(${out} ${all} PARENT_SCOPE)
+endfunction()
+
+# Settings every target of ours shares.
+function(segcal_common target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+                                               ${PROJECT_SOURCE_DIR})
+  # Contraction would make sums depend on the compiler's choice of fused multiply-add.
+  target_compile_options(${target} PRIVATE -ffp-contract=off -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                         -Wold-style-cast -Wcast-qual -Wundef)
+  if(SEGCAL_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(SEGCAL_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${SEGCAL_SANITIZE} -fno-omit-frame-pointer
+                           -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${SEGCAL_SANITIZE})
+  endif()
+  target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Release>>:SEGCAL_DCHECK_ENABLED=1>)
+endfunction()
