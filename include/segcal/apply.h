@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "segcal/dataset.h"
+#include "segcal/dtype.h"
+#include "segcal/fit.h"
+#include "segcal/model.h"
+
+namespace segcal {
+
+struct ApplyOptions {
+  RunOptions run;
+  std::string split;  // empty: all cases
+  // What to write: "probabilities" (C, spatial...), "confidence", "labels", "entropy" (nats),
+  // "log_label" (log-probability of the label; needs labels). Several go to sub-folders of that name.
+  std::vector<std::string> write = {"probabilities"};
+  std::string format = "npy";  // "npy", "npz", "nifti" or "png" (2-D; not for probabilities)
+  DType dtype = DType::kF32;   // kF16 or kF32, for everything but labels
+};
+
+struct ApplyResult {
+  std::vector<std::string> files;
+  int64_t voxels = 0;
+  std::vector<std::string> skipped;
+};
+
+// Applies a model to every case of a data set and writes folder/<case id>.<extension>. Masked voxels
+// get the uncalibrated probabilities.
+ApplyResult Apply(const Model& model,
+                  const Dataset& dataset,
+                  const std::string& folder,
+                  const ApplyOptions& options = {});
+
+}  // namespace segcal

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace segcal {
+
+// Who has to act: the caller (a wrong argument), whoever made the data, or whoever runs the machine.
+enum class ErrorCode {
+  kInvalidArgument,  // unknown method, option out of range, views of different size
+  kBadData,          // a file or array whose content cannot be right
+  kIo,               // a file cannot be opened, read or written
+  kUnsupported,      // well formed, but not something segcal handles
+};
+
+// The only exception segcal throws on purpose. The message names the file or field, the value found
+// and the value required.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+}  // namespace segcal

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace segcal {
+
+// As in CMakeLists.txt; a test compares the two.
+inline constexpr const char* kVersion = "0.1.0";
+
+}  // namespace segcal

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+[[noreturn]] void ThrowErrno(const std::string& path, const char* what) {
+  const int error = errno;
+  Throw(ErrorCode::kIo, "{}: cannot {}: {}", path, what, std::strerror(error));
+}
+
+std::string TemporaryNameFor(const std::string& path) {
+  static std::atomic<int> serial{0};
+  return fmt::format("{}.{}.{}.tmp", path, ::getpid(), serial.fetch_add(1));
+}
+
+}  // namespace
+
+InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) ThrowErrno(path_, "open");
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(fd_);
+    Throw(ErrorCode::kIo, "{}: not a regular file", path_);
+  }
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+
+InputFile::~InputFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+int64_t InputFile::size() const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) ThrowErrno(path_, "read the size");
+  return status.st_size;
+}
+
+void InputFile::ReadAt(int64_t offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t got = ::pread(fd_, out.data(), out.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) ThrowErrno(path_, "read");
+    if (got == 0) {
+      Throw(ErrorCode::kBadData,
+            "{}: truncated: the file ends at byte {}, {} more bytes are required",
+            path_,
+            offset,
+            out.size());
+    }
+    out = out.subspan(static_cast<size_t>(got));
+    offset += got;
+  }
+}
+
+std::string ReadText(const std::string& path, int64_t max_bytes) {
+  const InputFile file(path);
+  const int64_t size = file.size();
+  if (size > max_bytes) {
+    Throw(ErrorCode::kBadData, "{}: {} bytes, at most {} are allowed here", path, size, max_bytes);
+  }
+  std::string text(static_cast<size_t>(size), '\0');
+  file.ReadAt(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+void WriteFully(int fd, const std::string& path, int64_t offset, std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const ssize_t put = ::pwrite(fd, data.data(), data.size(), offset);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) ThrowErrno(path, "write");
+    data = data.subspan(static_cast<size_t>(put));
+    offset += put;
+  }
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), temporary_(TemporaryNameFor(path_)) {
+  fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) ThrowErrno(path_, "create");
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+void OutputFile::WriteAt(int64_t offset, std::span<const std::byte> data) {
+  WriteFully(fd_, path_, offset, data);
+}
+
+void OutputFile::Append(std::span<const std::byte> data) {
+  WriteAt(appended_, data);
+  appended_ += static_cast<int64_t>(data.size());
+}
+
+void OutputFile::Commit() {
+  if (::fsync(fd_) != 0) ThrowErrno(path_, "sync");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) ThrowErrno(path_, "rename into place");
+  ::close(fd_);
+  fd_ = -1;
+}
+
+void WriteText(const std::string& path, std::string_view text) {
+  OutputFile file(path);
+  file.Append(std::as_bytes(std::span(text)));
+  file.Commit();
+}
+
+int OpenTemporary(const std::string& folder) {
+  std::error_code error;
+  const std::string where = folder.empty() ? std::filesystem::temp_directory_path(error).string() : folder;
+  if (error) Throw(ErrorCode::kIo, "no temporary folder (is TMPDIR right?): {}", error.message());
+  std::string name = where + "/segcal-XXXXXX";
+  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
+  if (fd < 0) ThrowErrno(where, "create a temporary file");
+  ::unlink(name.c_str());
+  return fd;
+}
+
+}  // namespace segcal

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace segcal {
+
+// A file opened for reading at any position from several threads. pread, not mmap: a file cut short
+// while we read it gives an Error, not a signal, and pages of the file do not count as ours.
+class InputFile {
+ public:
+  explicit InputFile(std::string path);
+  InputFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}  // takes over fd
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile();
+
+  const std::string& path() const noexcept { return path_; }
+  int64_t size() const;
+  // Fills `out` from byte `offset`; a short file is an Error naming it.
+  void ReadAt(int64_t offset, std::span<std::byte> out) const;
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
+// The whole file as text; longer than max_bytes is an Error.
+std::string ReadText(const std::string& path, int64_t max_bytes);
+
+// A file being written under a temporary name in the folder of its final name. Commit syncs and
+// renames; without Commit the temporary file is removed. WriteAt is safe from several threads.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  void WriteAt(int64_t offset, std::span<const std::byte> data);
+  void Append(std::span<const std::byte> data);  // after the last appended byte
+  void Commit();
+  int fd() const noexcept { return fd_; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  int fd_ = -1;
+  int64_t appended_ = 0;
+};
+
+// Writes a text file atomically.
+void WriteText(const std::string& path, std::string_view text);
+
+// An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the fd.
+int OpenTemporary(const std::string& folder);
+
+// Writes all of `data` at `offset` of an open file; `path` is for messages.
+void WriteFully(int fd, const std::string& path, int64_t offset, std::span<const std::byte> data);
+
+}  // namespace segcal

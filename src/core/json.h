@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json_fwd.h"
+
+namespace segcal {
+
+// Parses strictly: no comments, no duplicate keys, at most 64 levels deep. `name` is the file, for
+// messages.
+Json ParseJson(std::string_view text, const std::string& name);
+
+// Reads and parses a JSON file of at most 1 GiB.
+Json ReadJson(const std::string& path);
+
+// Text of a JSON value: two spaces of indent, arrays of scalars on one line, numbers as the shortest
+// decimal that reads back to the same double, non-finite numbers as null. Ends with a newline.
+std::string DumpJson(const Json& json);
+
+// A number, or null where it is not finite: JSON has no NaN.
+Json JsonNumber(double value);
+
+// Strict access to the fields of an object: wrong types, missing and unknown fields are errors that
+// name the file and the field.
+class JsonObject {
+ public:
+  // `where` names the object in messages: "dataset.json: cases[3]".
+  JsonObject(const Json& json, std::string where);
+
+  bool Has(const std::string& key);  // present and not null; counts as read
+  std::string String(const std::string& key);
+  std::string StringOr(const std::string& key, std::string fallback);
+  int64_t Integer(const std::string& key);
+  std::optional<int64_t> OptionalInteger(const std::string& key);
+  double Number(const std::string& key);
+  bool Bool(const std::string& key);
+  std::vector<std::string> Strings(const std::string& key);
+  std::vector<double> Numbers(const std::string& key);
+  const Json& Array(const std::string& key);
+  const Json& Object(const std::string& key);
+  const Json& Any(const std::string& key);
+
+  // Call last: an unread field is an error, because it is a misspelt one.
+  void Finish() const;
+  const std::string& where() const noexcept { return where_; }
+
+ private:
+  const Json& Get(const std::string& key, const char* required);
+  [[noreturn]] void Fail(const std::string& key, const char* required) const;
+
+  const Json& json_;
+  std::string where_;
+  std::vector<std::string> read_;
+};
+
+}  // namespace segcal

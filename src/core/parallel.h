@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace segcal {
+
+// The machine's cores as this process may use them (its affinity mask), at least 1.
+int AvailableThreads() noexcept;
+
+// Runs work(item, worker) for item = 0 .. num_items-1 on `num_threads` threads (0: all available),
+// worker in [0, num_threads). Items are handed out in order, each once. The only place in segcal that
+// makes threads. The first exception is rethrown here, after every worker has stopped.
+//
+// Which worker gets which item is not defined: combine results by item, or in accumulators whose
+// merge does not depend on order (ExactSum, integer counts).
+void ParallelFor(int64_t num_items,
+                 int num_threads,
+                 const std::function<void(int64_t item, int worker)>& work);
+
+}  // namespace segcal

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// Sums of one confidence bin. `confidence` is exact: float32 terms of at most 1, few per flush.
+struct BinSums {
+  int64_t count = 0;
+  int64_t correct = 0;
+  double confidence = 0.0;
+};
+
+// Equal-width bins over [0, 1] given by ascending float32 upper edges; a value x falls into the first
+// bin k with x <= upper[k] (rule (lo, hi]) or x < upper[k] (rule [lo, hi)), values past the last edge
+// into the last bin. `guess` maps x to a first guess floor(x * scale), corrected by comparison.
+struct BinEdges {
+  std::span<const float> upper;
+  bool closed_above = true;  // (lo, hi]
+};
+
+// bin[v] for n values in [0, 1].
+void FindBins(const float* x, int64_t n, const BinEdges& edges, uint16_t* bin) noexcept;
+
+// Top-label reliability: voxels with a label, binned by confidence; correct if predicted == label.
+void AddTopLabelBins(const float* confidence,
+                     const uint16_t* predicted,
+                     const int32_t* labels,
+                     const BinEdges& edges,
+                     BinSums* bins) noexcept;
+
+// One-versus-rest reliability of every class: bins[c * edges.upper.size() + k].
+void AddClasswiseBins(const float* probs,
+                      const int32_t* labels,
+                      int64_t num_classes,
+                      const BinEdges& edges,
+                      BinSums* bins) noexcept;
+
+}  // namespace segcal

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/emit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/emit.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/half-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace segcal {
+namespace HWY_NAMESPACE {
+
+using DF = hn::ScalableTag<float>;
+using DI = hn::RebindToSigned<DF>;
+
+// rival[v] = the largest probability of a class other than decision[v]; -1 if there is none.
+void FindRivals(const uint16_t* decision, int64_t num_classes, const float* probs, float* rival) {
+  const DF d;
+  const DI di;
+  const hn::Rebind<uint16_t, DF> du16;
+  for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto winner = hn::PromoteTo(di, hn::Load(du16, decision + v));
+    auto largest = hn::Set(d, -1.0f);
+    for (int64_t c = 0; c < num_classes; ++c) {
+      const auto is_winner = hn::Eq(winner, hn::Set(di, static_cast<int32_t>(c)));
+      const auto q = hn::Load(d, probs + c * kTileVoxels + v);
+      largest = hn::Max(largest, hn::IfThenElse(hn::RebindMask(d, is_winner), largest, q));
+    }
+    hn::Store(largest, d, rival + v);
+  }
+}
+
+void RoundRowsToHalf(const float* probs, int64_t num_classes, uint16_t* out) {
+  const DF d;
+  const hn::Rebind<uint16_t, DF> du16;
+  for (int64_t i = 0; i < num_classes * kTileVoxels; i += static_cast<int64_t>(hn::Lanes(d))) {
+    hn::Store(hn::DemoteTo(du16, HalfBits(d, hn::Load(d, probs + i))), du16, out + i);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace segcal
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace segcal {
+namespace {
+
+HWY_EXPORT(FindRivals);
+HWY_EXPORT(RoundRowsToHalf);
+
+// The least float32 the winner rule allows above m: m(1 + 2^-23), at least the next float32.
+float JustAbove(float m) {
+  return std::max(m * (1.0f + 0x1p-23f), std::nextafter(m, std::numeric_limits<float>::max()));
+}
+
+uint16_t LargestOther(const uint16_t* halves, int64_t num_classes, int64_t winner, int64_t v) {
+  uint16_t largest = 0;
+  for (int64_t c = 0; c < num_classes; ++c) {
+    if (c != winner) largest = std::max(largest, halves[c * kTileVoxels + v]);
+  }
+  return largest;
+}
+
+}  // namespace
+
+void KeepWinner(const uint16_t* decision, int64_t num_classes, float* probs) noexcept {
+  alignas(64) float rival[kTileVoxels];
+  SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, rival);
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    float& own = probs[decision[v] * kTileVoxels + v];
+    if (own <= rival[v]) own = JustAbove(rival[v]);
+  }
+}
+
+void RoundToHalf(const float* probs,
+                 const uint16_t* decision,
+                 bool keep_decision,
+                 int64_t num_classes,
+                 uint16_t* out) noexcept {
+  SEGCAL_DISPATCH(RoundRowsToHalf)(probs, num_classes, out);
+  if (!keep_decision || num_classes == 1) return;
+  alignas(64) float rival[kTileVoxels];
+  SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, rival);
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    const int64_t winner = decision[v];
+    uint16_t& own = out[winner * kTileVoxels + v];
+    // Rounding merges values less than 2^-10 apart; only then the halves are compared.
+    if (rival[v] < 0.998f * probs[winner * kTileVoxels + v]) continue;
+    // Non-negative halves are ordered as their bits.
+    const uint16_t largest = LargestOther(out, num_classes, winner, v);
+    if (own <= largest) own = static_cast<uint16_t>(largest + 1);
+  }
+}
+
+}  // namespace segcal
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementary functions of one vector, per target. Included by kernels after highway.h.
+#if defined(SEGCAL_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEGCAL_KERNELS_MATH_INL_H_
+#undef SEGCAL_KERNELS_MATH_INL_H_
+#else
+#define SEGCAL_KERNELS_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <iterator>
+
+HWY_BEFORE_NAMESPACE();
+namespace segcal {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Adding it rounds |x| < 2^22 to the nearest integer, which then lies in the low bits of the sum.
+inline constexpr float kRoundMagic = 0x1.8p23f;
+
+// The smallest x whose exp is a normal float32: just above -126 log 2.
+inline constexpr float kExpMin = -0x1.5d589ep6f;
+
+// Functions on kN vectors go step by step side by side: the steps of one vector depend on each
+// other, those of four keep the arithmetic units busy.
+
+// x[k] <- exp(x[k]) for x <= 0: exp(0) = 1, weakly increasing, at most 2 ulp off down to kExpMin, 0
+// below.
+//
+//   n = round(x / log 2),  r = x - n log 2,  exp(x) = 2^n (1 + (r + r^2 q(r)))
+//
+// q is the minimax polynomial of (e^r - 1 - r) / r^2 on |r| <= 0.347, relative error of exp 3e-9.
+// Monotone because r is (n log2_hi is exact, so is x - n log2_hi), because the error of r^2 q(r) is
+// smaller than the spacing of r, and because the two last additions round monotonically.
+// The scaling is an addition to the exponent bits; below kExpMin they are meaningless and masked.
+template <int kN, class D, class V = hn::Vec<D>>
+HWY_INLINE void ExpNonPositive(D d, V* x) {
+  const hn::RebindToSigned<D> di;
+  const V magic = hn::Set(d, kRoundMagic);
+  V t[kN];
+  V r[kN];
+  V q[kN];
+  for (int k = 0; k < kN; ++k) t[k] = hn::MulAdd(x[k], hn::Set(d, 0x1.715476p0f), magic);
+  for (int k = 0; k < kN; ++k) q[k] = hn::Sub(t[k], magic);
+  for (int k = 0; k < kN; ++k) r[k] = hn::NegMulAdd(q[k], hn::Set(d, 0x1.63p-1f), x[k]);
+  for (int k = 0; k < kN; ++k) r[k] = hn::NegMulAdd(q[k], hn::Set(d, -0x1.bd0106p-13f), r[k]);
+  for (int k = 0; k < kN; ++k) q[k] = hn::Set(d, 0x1.6a2328p-10f);
+  for (int k = 0; k < kN; ++k) q[k] = hn::MulAdd(q[k], r[k], hn::Set(d, 0x1.123a8ep-7f));
+  for (int k = 0; k < kN; ++k) q[k] = hn::MulAdd(q[k], r[k], hn::Set(d, 0x1.5558f6p-5f));
+  for (int k = 0; k < kN; ++k) q[k] = hn::MulAdd(q[k], r[k], hn::Set(d, 0x1.555490p-3f));
+  for (int k = 0; k < kN; ++k) q[k] = hn::MulAdd(q[k], r[k], hn::Set(d, 0x1.fffffcp-2f));
+  for (int k = 0; k < kN; ++k) q[k] = hn::MulAdd(hn::Mul(r[k], r[k]), q[k], r[k]);
+  for (int k = 0; k < kN; ++k) q[k] = hn::Add(hn::Set(d, 1.0f), q[k]);
+  for (int k = 0; k < kN; ++k) {
+    const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, t[k]));
+    const V e = hn::BitCast(d, hn::Add(hn::BitCast(di, q[k]), exponent));
+    x[k] = hn::IfThenElseZero(hn::Ge(x[k], hn::Set(d, kExpMin)), e);
+  }
+}
+
+// The largest float that is not above a non-negative double.
+HWY_INLINE float RoundDown(double value) {
+  const float nearest = static_cast<float>(value);
+  return static_cast<double>(nearest) > value ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
+// exp(scale * u) for u <= 0, in sums: not monotone. With fused multiply-add the factor goes into the
+// argument reduction, factor = scale / log 2:
+//
+//   n = round(factor u),  f = factor u - n,  exp(scale u) = 2^n (1 + f P(f))
+//
+// P is the minimax polynomial on |f| <= 1/2, relative error 2e-9; f is rounded once, so the result is
+// at most 2 ulp off exp(scale() u) for every u; 0 below 2^-125.
+class ScaledExp {
+ public:
+  HWY_INLINE explicit ScaledExp(double scale) {
+#if HWY_NATIVE_FMA
+    factor_ = static_cast<float>(scale * 1.4426950408889634);
+    scale_ = static_cast<double>(factor_) * 0.6931471805599453;
+#else
+    factor_ = static_cast<float>(scale);
+    scale_ = static_cast<double>(factor_);
+#endif
+  }
+
+  // The scale in effect: the given one, rounded.
+  HWY_INLINE double scale() const { return scale_; }
+
+  // u[k] <- exp(scale() u[k])
+  template <int kN, class D, class V = hn::Vec<D>>
+  HWY_INLINE void Apply(D d, V* u) const {
+    const V factor = hn::Set(d, factor_);
+#if HWY_NATIVE_FMA
+    const V magic = hn::Set(d, kRoundMagic);
+    V t[kN];
+    V p[kN];
+    for (int k = 0; k < kN; ++k) t[k] = hn::MulAdd(u[k], factor, magic);
+    for (int k = 0; k < kN; ++k) p[k] = hn::Sub(t[k], magic);
+    for (int k = 0; k < kN; ++k) u[k] = hn::MulSub(u[k], factor, p[k]);
+    for (int k = 0; k < kN; ++k) p[k] = hn::Set(d, 0x1.41fb48p-13f);
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.5f3e1ep-10f));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.3b2d4ep-7f));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.c6aeeap-5f));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.ebfbdcp-3f));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.62e430p-1f));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 1.0f));
+    for (int k = 0; k < kN; ++k) u[k] = TimesPower(d, p[k], t[k]);
+#else
+    for (int k = 0; k < kN; ++k) u[k] = hn::Mul(u[k], factor);
+    ExpNonPositive<kN>(d, u);
+#endif
+  }
+
+ private:
+  // p 2^n, n in the low bits of t.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V TimesPower(D d, V p, V t) {
+    const hn::RebindToSigned<D> di;
+    const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, t));
+    const V e = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
+    return hn::IfThenElseZero(hn::Ge(t, hn::Set(d, kRoundMagic - 125.0f)), e);
+  }
+
+  float factor_;
+  double scale_;
+};
+
+// x = 2^exponent (1 + fraction) of normal positive x, fraction in [sqrt(1/2) - 1, sqrt(2) - 1), exact.
+template <class D>
+struct LogParts {
+  hn::Vec<D> exponent;
+  hn::Vec<D> fraction;
+};
+template <class D>
+HWY_INLINE LogParts<D> SplitForLog(D d, hn::Vec<D> x) {
+  const hn::RebindToSigned<D> di;
+  const auto sqrt_half = hn::Set(di, 0x3F3504F3);
+  const auto shifted = hn::Sub(hn::BitCast(di, x), sqrt_half);
+  const auto mantissa = hn::Add(hn::And(shifted, hn::Set(di, 0x007FFFFF)), sqrt_half);
+  return {hn::ConvertTo(d, hn::ShiftRight<23>(shifted)),
+          hn::Sub(hn::BitCast(d, mantissa), hn::Set(d, 1.0f))};
+}
+
+// log(x) for normal positive float32 x, at most 2 ulp off:
+//
+//   x = 2^k (1 + f),  log x = k log 2 + f - f^2/2 + f^3 P(f)
+//
+// with P the minimax polynomial, relative error 6e-9.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V LogPositive(D d, V x) {
+  const LogParts<D> parts = SplitForLog(d, x);
+  const V f = parts.fraction;
+  V p = hn::Set(d, -0x1.38b632p-4f);
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.055b52p-3f));
+  p = hn::MulAdd(p, f, hn::Set(d, -0x1.0d8510p-3f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.22da1cp-3f));
+  p = hn::MulAdd(p, f, hn::Set(d, -0x1.54724ap-3f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.99a008p-3f));
+  p = hn::MulAdd(p, f, hn::Set(d, -0x1.000226p-2f));
+  p = hn::MulAdd(p, f, hn::Set(d, 0x1.555554p-2f));
+  const V f2 = hn::Mul(f, f);
+  V tail = hn::Mul(hn::Mul(f2, f), p);
+  tail = hn::MulAdd(parts.exponent, hn::Set(d, -0x1.bd0106p-13f), tail);
+  tail = hn::NegMulAdd(hn::Set(d, 0.5f), f2, tail);
+  return hn::MulAdd(parts.exponent, hn::Set(d, 0x1.63p-1f), hn::Add(f, tail));
+}
+
+// Minimax polynomial of log(1 + f) / f, highest power first; relative error 3e-12.
+constexpr double kLogPolynomial[] = {
+    -0x1.8bfecfc8581e8p-5, 0x1.7837fbe558113p-4, -0x1.7e3b0e65cbdfbp-4,
+    0x1.71dea4deedc31p-4, -0x1.94927ba0966f8p-4, 0x1.c6e044e845786p-4,
+    -0x1.00244b6325336p-3, 0x1.249521cd2bbffp-3, -0x1.5554566dd32afp-3,
+    0x1.999985d54522dp-3, -0x1.00000187f5ad1p-2, 0x1.5555556b3ee9ap-2,
+    -0x1.fffffffe9b8b0p-2, 0x1.fffffffffc5bap-1,
+};
+
+// log(x[k]) in double for normal positive float32 x, relative error 3e-12. Longer than a series with a
+// division, and quicker.
+template <int kN, class DD, class DF = hn::Rebind<float, DD>>
+HWY_INLINE void LogToDouble(DD d, const hn::Vec<DF>* x, hn::Vec<DD>* log) {
+  hn::Vec<DD> f[kN];
+  hn::Vec<DD> whole[kN];
+  for (int k = 0; k < kN; ++k) {
+    const LogParts<DF> parts = SplitForLog(DF(), x[k]);
+    f[k] = hn::PromoteTo(d, parts.fraction);
+    whole[k] = hn::Mul(hn::PromoteTo(d, parts.exponent), hn::Set(d, 0.6931471805599453));
+  }
+  // Odd and even powers apart: two short chains instead of a long one.
+  hn::Vec<DD> square[kN];
+  hn::Vec<DD> odd[kN];
+  for (int k = 0; k < kN; ++k) square[k] = hn::Mul(f[k], f[k]);
+  for (int k = 0; k < kN; ++k) odd[k] = hn::Set(d, kLogPolynomial[0]);
+  for (int k = 0; k < kN; ++k) log[k] = hn::Set(d, kLogPolynomial[1]);
+  for (size_t i = 2; i < std::size(kLogPolynomial); i += 2) {
+    for (int k = 0; k < kN; ++k) odd[k] = hn::MulAdd(odd[k], square[k], hn::Set(d, kLogPolynomial[i]));
+    for (int k = 0; k < kN; ++k) {
+      log[k] = hn::MulAdd(log[k], square[k], hn::Set(d, kLogPolynomial[i + 1]));
+    }
+  }
+  for (int k = 0; k < kN; ++k) log[k] = hn::MulAdd(odd[k], f[k], log[k]);
+  for (int k = 0; k < kN; ++k) log[k] = hn::MulAdd(log[k], f[k], whole[k]);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace segcal
+HWY_AFTER_NAMESPACE();
+
+#endif

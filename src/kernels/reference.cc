@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/half.h"
+
+namespace segcal::reference {
+namespace {
+
+double LogitAt(const Tile& tile, int64_t c, int64_t v) {
+  return static_cast<double>(tile.logits[c * kTileVoxels + v]);
+}
+
+double LogSumExp(const Tile& tile, double beta, int64_t v) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (int64_t c = 0; c < tile.num_classes; ++c) largest = std::max(largest, beta * LogitAt(tile, c, v));
+  double sum = 0.0;
+  for (int64_t c = 0; c < tile.num_classes; ++c) sum += std::exp(beta * LogitAt(tile, c, v) - largest);
+  return largest + std::log(sum);
+}
+
+int64_t ArgMax(std::span<const double> values) {
+  return std::max_element(values.begin(), values.end()) - values.begin();
+}
+
+double ValueAt(const MemberRows& rows, int64_t c, int64_t v) {
+  const int64_t i = c * rows.class_stride + v * rows.voxel_stride;
+  switch (rows.dtype) {
+    case DType::kF64:
+      return static_cast<const double*>(rows.data)[i];
+    case DType::kF32:
+      return static_cast<double>(static_cast<const float*>(rows.data)[i]);
+    default:
+      return static_cast<double>(FloatFromHalf(static_cast<const uint16_t*>(rows.data)[i]));
+  }
+}
+
+// What of a member is averaged: logits, log-probabilities or probabilities.
+std::vector<double> MemberTerms(const MemberRows& rows,
+                                int64_t num_classes,
+                                int64_t v,
+                                const PoolOptions& options) {
+  std::vector<double> terms;
+  for (int64_t c = 0; c < num_classes; ++c) terms.push_back(ValueAt(rows, c, v));
+  const bool probs = options.input == InputKind::kProbs;
+  if (!probs && options.rule == PoolRule::kMeanLogits) return terms;
+  if (!probs) {
+    const double largest = *std::max_element(terms.begin(), terms.end());
+    for (double& t : terms) t = std::exp(t - largest);
+  }
+  double sum = 0.0;
+  for (const double t : terms) sum += t;
+  for (double& t : terms) t /= sum;
+  if (options.rule == PoolRule::kMeanLogits) {
+    for (double& t : terms) t = std::max(std::log(t), options.floor);
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::vector<double> Softmax(const Tile& tile, double beta, int64_t v) {
+  std::vector<double> probs;
+  const double log_sum = LogSumExp(tile, beta, v);
+  for (int64_t c = 0; c < tile.num_classes; ++c) {
+    probs.push_back(std::exp(beta * LogitAt(tile, c, v) - log_sum));
+  }
+  return probs;
+}
+
+double LogSoftmax(const Tile& tile, double beta, int64_t c, int64_t v) {
+  return beta * LogitAt(tile, c, v) - LogSumExp(tile, beta, v);
+}
+
+double FreeEnergy(const Tile& tile, int64_t v) { return tile.offset[v] + LogSumExp(tile, 1.0, v); }
+
+TemperatureResult Temperature(const Tile& tile, double beta) {
+  TemperatureResult result;
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    const int64_t label = tile.labels[v];
+    if (label == kNoLabel) continue;
+    const std::vector<double> q = Softmax(tile, beta, v);
+    double mean = 0.0;
+    for (int64_t c = 0; c < tile.num_classes; ++c) mean += q[c] * LogitAt(tile, c, v);
+    double variance = 0.0;
+    double skew = 0.0;
+    double skew_scale = 0.0;
+    for (int64_t c = 0; c < tile.num_classes; ++c) {
+      const double deviation = LogitAt(tile, c, v) - mean;
+      variance += q[c] * deviation * deviation;
+      skew += q[c] * deviation * deviation * deviation;
+      skew_scale += q[c] * std::fabs(deviation * deviation * deviation);
+    }
+    const double log_sum = LogSumExp(tile, beta, v);
+    const double own = LogitAt(tile, label, v);
+    result.sums.count += 1;
+    result.sums.loss += log_sum - beta * own;
+    result.sums.slope += mean - own;
+    result.sums.curvature += variance;
+    result.sums.skew += skew;
+    result.scale.loss += log_sum + std::fabs(beta * own);
+    result.scale.slope += std::fabs(mean) + std::fabs(own);
+    result.scale.curvature += variance;
+    result.scale.skew += skew_scale;
+  }
+  return result;
+}
+
+LabelMargins Margins(const Tile& tile) {
+  LabelMargins margins;
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    const int64_t label = tile.labels[v];
+    if (label == kNoLabel) continue;
+    double sum = 0.0;
+    for (int64_t c = 0; c < tile.num_classes; ++c) sum += LogitAt(tile, c, v);
+    margins.count += 1;
+    margins.below_max += LogitAt(tile, label, v) < 0.0 ? 1 : 0;
+    margins.slope_at_zero += sum / static_cast<double>(tile.num_classes) - LogitAt(tile, label, v);
+  }
+  return margins;
+}
+
+int64_t TopLabel(const float* probs, int64_t num_classes, int64_t v) {
+  int64_t best = 0;
+  for (int64_t c = 1; c < num_classes; ++c) {
+    if (probs[c * kTileVoxels + v] > probs[best * kTileVoxels + v]) best = c;
+  }
+  return best;
+}
+
+ScoreSums Scores(const float* probs, const float* log_label, const int32_t* labels, int64_t num_classes) {
+  ScoreSums sums;
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    if (labels[v] == kNoLabel) continue;
+    sums.count += 1;
+    sums.log_loss -= static_cast<double>(log_label[v]);
+    for (int64_t c = 0; c < num_classes; ++c) {
+      const double q = static_cast<double>(probs[c * kTileVoxels + v]);
+      const double error = q - (labels[v] == c ? 1.0 : 0.0);
+      sums.brier += error * error;
+      sums.entropy -= q > 0.0 ? q * std::log(q) : 0.0;
+    }
+  }
+  return sums;
+}
+
+int64_t Bin(float x, const BinEdges& edges) {
+  const int64_t num_bins = static_cast<int64_t>(edges.upper.size());
+  for (int64_t k = 0; k < num_bins; ++k) {
+    if (edges.closed_above ? x <= edges.upper[k] : x < edges.upper[k]) return k;
+  }
+  return num_bins - 1;
+}
+
+void TopLabelBins(const float* confidence,
+                  const uint16_t* predicted,
+                  const int32_t* labels,
+                  const BinEdges& edges,
+                  BinSums* bins) {
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    if (labels[v] == kNoLabel) continue;
+    BinSums& bin = bins[Bin(confidence[v], edges)];
+    bin.count += 1;
+    bin.correct += predicted[v] == labels[v] ? 1 : 0;
+    bin.confidence += static_cast<double>(confidence[v]);
+  }
+}
+
+void ClasswiseBins(const float* probs,
+                   const int32_t* labels,
+                   int64_t num_classes,
+                   const BinEdges& edges,
+                   BinSums* bins) {
+  const int64_t num_bins = static_cast<int64_t>(edges.upper.size());
+  for (int64_t c = 0; c < num_classes; ++c) {
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      if (labels[v] == kNoLabel) continue;
+      const float q = probs[c * kTileVoxels + v];
+      BinSums& bin = bins[c * num_bins + Bin(q, edges)];
+      bin.count += 1;
+      bin.correct += labels[v] == c ? 1 : 0;
+      bin.confidence += static_cast<double>(q);
+    }
+  }
+}
+
+PooledVoxel Pool(std::span<const MemberRows> members,
+                 int64_t num_classes,
+                 int64_t v,
+                 const PoolOptions& options) {
+  std::vector<double> mean(static_cast<size_t>(num_classes), 0.0);
+  for (const MemberRows& rows : members) {
+    const std::vector<double> terms = MemberTerms(rows, num_classes, v, options);
+    for (size_t c = 0; c < mean.size(); ++c) mean[c] += terms[c];
+  }
+  for (double& m : mean) m /= static_cast<double>(members.size());
+  PooledVoxel pooled;
+  pooled.decision = ArgMax(mean);
+  const bool probs = options.input == InputKind::kProbs;
+  if (options.rule == PoolRule::kMeanProbs) {
+    const double lowest = probs ? options.floor : -std::numeric_limits<double>::infinity();
+    for (double& m : mean) m = std::max(std::log(m), lowest);
+  }
+  pooled.offset = *std::max_element(mean.begin(), mean.end());
+  for (const double m : mean) pooled.logits.push_back(std::max(m - pooled.offset, options.floor));
+  return pooled;
+}
+
+void KeepWinner(int64_t decision, std::span<float> probs) {
+  float rival = -1.0f;
+  for (int64_t c = 0; c < static_cast<int64_t>(probs.size()); ++c) {
+    if (c != decision) rival = std::max(rival, probs[c]);
+  }
+  if (probs[decision] > rival) return;
+  const float raised = static_cast<float>(static_cast<double>(rival) * (1.0 + 0x1p-23));
+  probs[decision] = raised > rival ? raised : std::nextafter(rival, 2.0f);
+}
+
+void RoundToHalf(int64_t decision, bool keep_decision, std::span<const float> probs, std::span<uint16_t> out) {
+  for (size_t c = 0; c < probs.size(); ++c) out[c] = HalfFromFloat(probs[c]);
+  if (!keep_decision) return;
+  int32_t rival = -1;
+  for (int64_t c = 0; c < static_cast<int64_t>(probs.size()); ++c) {
+    if (c != decision) rival = std::max<int32_t>(rival, out[c]);
+  }
+  if (out[decision] <= rival) out[decision] = static_cast<uint16_t>(rival + 1);
+}
+
+}  // namespace segcal::reference

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// Top label of emitted probabilities: confidence max_c q_c and its class, ties to the lowest.
+void TopLabelTile(const float* probs,
+                  int64_t num_classes,
+                  float* confidence,
+                  uint16_t* predicted) noexcept;
+
+// Sums over the labelled voxels of a tile of emitted probabilities q, in double.
+struct ScoreSums {
+  int64_t count = 0;
+  double log_loss = 0.0;  // -log q_y, as emitted
+  double brier = 0.0;     // sum_c (q_c - [y = c])^2
+  double entropy = 0.0;   // -sum_c q_c log q_c, 0 log 0 = 0
+};
+void AddScoreSums(const float* probs,
+                  const float* log_label,
+                  const int32_t* labels,
+                  int64_t num_classes,
+                  ScoreSums* sums) noexcept;
+
+}  // namespace segcal

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/scores.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/reference.h"
+#include "kernels/softmax.h"
+#include "kernels/test_tiles.h"
+
+namespace segcal {
+namespace {
+
+constexpr int64_t kClassCounts[] = {1, 2, 3, 20, 57, 200};
+
+struct Emitted {
+  RandomTile random;
+  AlignedArray<float> probs;
+  AlignedArray<float> log_label;
+  Emitted(uint64_t seed, int64_t num_classes, int64_t count, double spread)
+      : random(seed, num_classes, count, spread),
+        probs(num_classes * kTileVoxels),
+        log_label(kTileVoxels) {
+    SoftmaxTile(random.tile, 1.0, {probs.data(), log_label.data()});
+  }
+};
+
+// 1e-11 relative: what an oracle in double precision would see.
+TEST(ScoreSums, AgreeWithReference) {
+  ForEveryTarget([](const std::string& target) {
+    for (const int64_t num_classes : kClassCounts) {
+      for (const double spread : {0.0, 3.0, 40.0, 87.0}) {
+        const Emitted e(3, num_classes, 249, spread);
+        const ScoreSums exact =
+            reference::Scores(e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes);
+        ScoreSums fast;
+        AddScoreSums(e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes, &fast);
+        const double count = static_cast<double>(exact.count);
+        EXPECT_EQ(fast.count, exact.count) << target;
+        EXPECT_NEAR(fast.log_loss, exact.log_loss, 1e-13 * (exact.log_loss + count)) << target;
+        EXPECT_NEAR(fast.brier, exact.brier, 1e-11 * exact.brier + 1e-15 * count) << target;
+        EXPECT_NEAR(fast.entropy, exact.entropy, 1e-11 * std::fabs(exact.entropy)) << target;
+      }
+    }
+  });
+}
+
+TEST(ScoreSums, OfOneHotProbabilitiesAreZero) {
+  ForEveryTarget([](const std::string& target) {
+    RandomTile random(9, 4, kTileVoxels, 1.0);
+    AlignedArray<float> probs(4 * kTileVoxels);
+    AlignedArray<float> log_label(kTileVoxels);
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      random.labels[v] = static_cast<int32_t>(v % 4);
+      probs[v % 4 * kTileVoxels + v] = 1.0f;
+    }
+    ScoreSums sums;
+    AddScoreSums(probs.data(), log_label.data(), random.labels.data(), 4, &sums);
+    EXPECT_EQ(sums.count, kTileVoxels) << target;
+    EXPECT_EQ(sums.log_loss, 0.0) << target;
+    EXPECT_EQ(sums.brier, 0.0) << target;
+    EXPECT_NEAR(sums.entropy, 0.0, 1e-30) << target;
+  });
+}
+
+TEST(TopLabelTile, TakesTheLowestClassOfEqualOnes) {
+  ForEveryTarget([](const std::string& target) {
+    for (const int64_t num_classes : kClassCounts) {
+      Emitted e(5, num_classes, kTileVoxels, 4.0);
+      // Coarse values make ties the rule.
+      for (int64_t i = 0; i < e.probs.size(); ++i) {
+        e.probs[i] = std::round(8.0f * e.probs[i]) / 8.0f;
+      }
+      AlignedArray<float> confidence(kTileVoxels);
+      AlignedArray<uint16_t> predicted(kTileVoxels);
+      TopLabelTile(e.probs.data(), num_classes, confidence.data(), predicted.data());
+      for (int64_t v = 0; v < kTileVoxels; ++v) {
+        const int64_t exact = reference::TopLabel(e.probs.data(), num_classes, v);
+        ASSERT_EQ(predicted[v], exact) << target;
+        ASSERT_EQ(confidence[v], e.probs[exact * kTileVoxels + v]) << target;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace segcal
