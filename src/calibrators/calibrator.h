@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/json_fwd.h"
+#include "core/options.h"
+#include "data/case_reader.h"
+#include "data/sample.h"
+#include "data/stream.h"
+#include "kernels/temperature.h"
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// What a calibrator guarantees about the classes' order in its output.
+enum class Preserves { kNone, kArgmax, kOrder };
+const char* NameOf(Preserves preserves) noexcept;
+
+struct Properties {
+  bool translation_invariant = false;
+  Preserves preserves = Preserves::kNone;
+};
+
+// What a calibrator looks at beside the voxel itself. All zero: it gets tiles and nothing else.
+struct Needs {
+  int64_t halo = 0;         // voxels on each side, in plane
+  bool image = false;       // the input image of the case
+  bool whole_case = false;  // a pass over the case before the first tile
+};
+
+// How many numbers a fit sets, and how many of them the probabilities depend on.
+struct ParameterCounts {
+  int64_t optimised = 0;
+  int64_t identifiable = 0;
+};
+
+// Proof of optimality of one expert (global methods have one): the projected gradient of its own mean
+// objective, and the Newton decrement |g| / sqrt(h).
+struct Certificate {
+  double gradient = 0.0;
+  double newton_decrement = 0.0;
+  bool bounded = true;  // false: the infimum lies at infinity, the parameters are where we stopped
+};
+
+// What a fit found out. Not converging is a result, not an error.
+struct FitOutcome {
+  std::string solver;
+  std::string status;  // "converged", "at_bound", "not_converged", "nothing_to_fit"
+  int64_t passes = 0;  // over all voxels, the survey included
+  double nll_after = 0.0;
+  std::vector<Certificate> certificates;
+  std::vector<std::string> warnings;
+};
+
+// What is known about the data before a calibrator starts, from one pass over all voxels.
+struct Survey {
+  int64_t voxels = 0;             // all
+  int64_t labelled = 0;           // taking part
+  int64_t repeated = 0;           // in runs of exactly equal predictions, see data/repeats.h
+  std::vector<int64_t> label_counts;
+  LabelMargins margins;
+  TemperatureSums at_one;         // mean loss before calibration is at_one.loss / labelled
+  double sample_beta = 1.0;       // temperature fitted on the sample
+  TemperatureSums at_sample_beta;
+  uint64_t hash = 0;              // of values, decisions and labels
+  int64_t renormalised = 0;       // probability rows whose sum was off by more than 1e-3
+};
+
+// Everything a calibrator may use to fit itself.
+struct FitContext {
+  const CaseStream& stream;
+  const CaseStream* validation = nullptr;  // null: none
+  Pooling pooling;
+  const TileSample& sample;
+  const Survey& survey;
+  uint64_t seed = 0;
+};
+
+// A calibrator bound to one case: from here on tiles are independent of each other.
+class BoundCalibrator {
+ public:
+  virtual ~BoundCalibrator() = default;
+  // Emits probabilities and the label's log-probability. Thread-safe.
+  virtual void Apply(const Tile& tile, const TileProbs& out) const = 0;
+};
+
+// A calibration method with its parameters, fitted or not.
+class Calibrator {
+ public:
+  virtual ~Calibrator() = default;
+  virtual Properties properties() const = 0;
+  virtual Needs needs() const { return {}; }
+  virtual ParameterCounts counts(int64_t num_classes) const = 0;
+
+  virtual FitOutcome Fit(const FitContext& context) = 0;
+  virtual Json Parameters() const = 0;
+  // `where` names the model file in messages.
+  virtual void SetParameters(const Json& json, int64_t num_classes, const std::string& where) = 0;
+
+  // Whatever has to be computed from the whole case happens here; the calibrator and the case outlive
+  // the result.
+  virtual std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader, const Pooling& pooling) const = 0;
+};
+
+// A calibrator that needs nothing but the voxel: one function on a tile.
+class PixelCalibrator : public Calibrator {
+ public:
+  virtual void ApplyTile(const Tile& tile, const TileProbs& out) const = 0;
+  std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader, const Pooling& pooling) const final;
+};
+
+// One method: everything the rest of the program knows about it.
+struct CalibratorInfo {
+  const char* name;
+  const char* summary;
+  const char* reference;  // key in docs/references.md
+  const char* page;       // docs/methods/<page>.md
+  OptionMap (*default_options)();
+  // `base` is the calibrator after the `+` of a composition, else null.
+  std::unique_ptr<Calibrator> (*make)(const OptionMap& options, std::unique_ptr<Calibrator> base);
+  bool composes = false;  // whether it takes a base
+};
+
+// make for a method without a base: Method's constructor takes its options.
+template <class Method, class Options>
+std::unique_ptr<Calibrator> MakeWith(const OptionMap& options, std::unique_ptr<Calibrator>) {
+  return std::make_unique<Method>(ParseOptions<Options>(Method::kName, options));
+}
+
+const std::vector<const CalibratorInfo*>& Calibrators();
+
+// The descriptor of a name, or an Error that lists the names.
+const CalibratorInfo& FindCalibrator(const std::string& name);
+
+// stages = {"selective", "ts"} for `selective+ts`. Options belong to the last stage unless written
+// "stage.key".
+std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages, const OptionMap& options);
+
+}  // namespace segcal

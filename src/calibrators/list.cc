@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrators/calibrator.h"
+#include "core/throw.h"
+
+namespace segcal {
+
+extern const CalibratorInfo kNone, kTemperature;
+
+namespace {
+
+constexpr const CalibratorInfo* kCalibrators[] = {&kNone, &kTemperature};
+
+class BoundPixelCalibrator final : public BoundCalibrator {
+ public:
+  explicit BoundPixelCalibrator(const PixelCalibrator& calibrator) : calibrator_(calibrator) {}
+  void Apply(const Tile& tile, const TileProbs& out) const override { calibrator_.ApplyTile(tile, out); }
+
+ private:
+  const PixelCalibrator& calibrator_;
+};
+
+// The options of one stage: its own "stage.key" and, for the last, those without a stage.
+OptionMap OptionsOf(const std::string& stage, bool last, const OptionMap& options) {
+  OptionMap own;
+  for (const auto& [key, value] : options) {
+    const size_t dot = key.find('.');
+    if (dot == std::string::npos && last) own[key] = value;
+    if (dot != std::string::npos && key.substr(0, dot) == stage) own[key.substr(dot + 1)] = value;
+  }
+  return own;
+}
+
+void CheckStagesOfOptions(const std::vector<std::string>& stages, const OptionMap& options) {
+  for (const auto& [key, value] : options) {
+    const size_t dot = key.find('.');
+    if (dot == std::string::npos) continue;
+    bool known = false;
+    for (const std::string& stage : stages) known = known || key.substr(0, dot) == stage;
+    if (!known) Throw(ErrorCode::kInvalidArgument, "option \"{}\" names no stage of the pipeline", key);
+  }
+}
+
+}  // namespace
+
+const char* NameOf(Preserves preserves) noexcept {
+  switch (preserves) {
+    case Preserves::kArgmax:
+      return "argmax";
+    case Preserves::kOrder:
+      return "order";
+    case Preserves::kNone:
+      break;
+  }
+  return "none";
+}
+
+std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&, const Pooling&) const {
+  return std::make_unique<BoundPixelCalibrator>(*this);
+}
+
+const std::vector<const CalibratorInfo*>& Calibrators() {
+  static const std::vector<const CalibratorInfo*> list(std::begin(kCalibrators), std::end(kCalibrators));
+  return list;
+}
+
+const CalibratorInfo& FindCalibrator(const std::string& name) {
+  std::vector<std::string> names;
+  for (const CalibratorInfo* info : Calibrators()) {
+    if (name == info->name) return *info;
+    names.emplace_back(info->name);
+  }
+  Throw(ErrorCode::kInvalidArgument, "unknown calibrator \"{}\"; there are {}", name, fmt::join(names, ", "));
+}
+
+std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages, const OptionMap& options) {
+  CheckStagesOfOptions(stages, options);
+  std::unique_ptr<Calibrator> calibrator;
+  for (size_t i = stages.size(); i-- > 0;) {
+    const CalibratorInfo& info = FindCalibrator(stages[i]);
+    const bool last = i + 1 == stages.size();
+    if (!last && !info.composes) {
+      Throw(ErrorCode::kInvalidArgument, "\"{}\" cannot stand before a +: it takes no base calibrator", stages[i]);
+    }
+    calibrator = info.make(OptionsOf(stages[i], last, options), std::move(calibrator));
+  }
+  return calibrator;
+}
+
+}  // namespace segcal

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/case_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+std::string FullPath(const Dataset& dataset, const std::string& path) {
+  return (std::filesystem::path(dataset.folder) / path).string();
+}
+
+std::string FormatShape(const std::vector<int64_t>& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+// Shapes are compared without unit axes: nnU-Net writes 2-D images as (C, 1, H, W) and labels as
+// (H, W).
+std::vector<int64_t> Squeezed(std::vector<int64_t> shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
+std::vector<std::shared_ptr<const Array>> OpenMembers(const Dataset& dataset,
+                                                      const Case& entry,
+                                                      const std::vector<int64_t>& wanted,
+                                                      const OpenOptions& open) {
+  OpenOptions options = open;
+  options.key = dataset.key;
+  std::vector<std::shared_ptr<const Array>> members(entry.members.size());
+  for (size_t m = 0; m < members.size(); ++m) {
+    const bool needed =
+        wanted.empty() || std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(m)) != wanted.end();
+    if (needed) members[m] = OpenArray(FullPath(dataset, entry.members[m]), options);
+  }
+  return members;
+}
+
+std::unique_ptr<Array> OpenIfNamed(const Dataset& dataset, const std::string& path, const OpenOptions& open) {
+  if (path.empty()) return nullptr;
+  return OpenArray(FullPath(dataset, path), open);
+}
+
+}  // namespace
+
+CaseReader::CaseReader(const Dataset& dataset,
+                       const Case& entry,
+                       const std::vector<int64_t>& members,
+                       const OpenOptions& open)
+    : CaseReader(dataset,
+                 entry,
+                 OpenMembers(dataset, entry, members, open),
+                 OpenIfNamed(dataset, entry.labels, open),
+                 OpenIfNamed(dataset, entry.mask, open)) {
+  if (!entry.labels.empty()) labels_file_ = FullPath(dataset, entry.labels);
+}
+
+CaseReader::CaseReader(const Dataset& dataset,
+                       const Case& entry,
+                       std::vector<std::shared_ptr<const Array>> members,
+                       std::unique_ptr<Array> labels,
+                       std::unique_ptr<Array> mask)
+    : id_(entry.id),
+      num_classes_(dataset.num_classes()),
+      input_(ParseInputKind(dataset.input)),
+      floor_(FloorOf(input_)),
+      channels_last_(dataset.layout == "channels_last"),
+      members_(std::move(members)),
+      mask_(std::move(mask)) {
+  for (const auto& member : members_) {
+    if (member) CheckMember(*member);
+  }
+  if (shape_.empty()) {
+    Throw(ErrorCode::kInvalidArgument, "case {}: none of its {} members is asked for", id_, members_.size());
+  }
+  if (labels) {
+    CheckSpatial(*labels, "labels");
+    labels_ = std::make_unique<LabelReader>(dataset, std::move(labels));
+  }
+  if (mask_) CheckSpatial(*mask_, "mask");
+  SetSpacing(entry);
+}
+
+void CaseReader::CheckMember(const Array& array) {
+  const ArrayInfo& info = array.info();
+  if (!IsFloat(info.dtype)) {
+    Throw(ErrorCode::kBadData,
+          "{}: {} values; predictions must be float16, float32 or float64",
+          array.name(),
+          NameOf(info.dtype));
+  }
+  if (info.shape.size() < 2 || info.shape.size() > 4) {
+    Throw(ErrorCode::kBadData,
+          "{}: shape {}; predictions must be (classes, spatial...) with one to three spatial axes",
+          array.name(),
+          FormatShape(info.shape));
+  }
+  const int64_t channels = channels_last_ ? info.shape.back() : info.shape.front();
+  if (channels != num_classes_) {
+    const int64_t other = channels_last_ ? info.shape.front() : info.shape.back();
+    const std::string hint =
+        other == num_classes_ ? fmt::format(" (set \"layout\": \"{}\" in the data set file?)",
+                                            channels_last_ ? "channels_first" : "channels_last")
+                              : "";
+    Throw(ErrorCode::kBadData,
+          "{}: {} channels in shape {}, the data set has {} classes{}",
+          array.name(),
+          channels,
+          FormatShape(info.shape),
+          num_classes_,
+          hint);
+  }
+  std::vector<int64_t> spatial = info.shape;
+  spatial.erase(channels_last_ ? spatial.end() - 1 : spatial.begin());
+  if (shape_.empty()) {
+    shape_ = spatial;
+    num_voxels_ = info.NumElements() / num_classes_;
+    if (num_voxels_ == 0) Throw(ErrorCode::kBadData, "{}: no voxels in shape {}", array.name(), FormatShape(info.shape));
+  } else if (spatial != shape_) {
+    Throw(ErrorCode::kBadData,
+          "{}: spatial shape {}, the case's first member has {}",
+          array.name(),
+          FormatShape(spatial),
+          FormatShape(shape_));
+  }
+}
+
+void CaseReader::CheckSpatial(const Array& array, const char* what) const {
+  if (Squeezed(array.info().shape) == Squeezed(shape_)) return;
+  Throw(ErrorCode::kBadData,
+        "{}: {} of shape {}, the prediction has {}",
+        array.name(),
+        what,
+        FormatShape(array.info().shape),
+        FormatShape(shape_));
+}
+
+void CaseReader::SetSpacing(const Case& entry) {
+  if (!entry.spacing.empty()) {
+    if (entry.spacing.size() != shape_.size()) {
+      Throw(ErrorCode::kBadData,
+            "case {}: spacing has {} numbers, the prediction {} spatial axes",
+            id_,
+            entry.spacing.size(),
+            shape_.size());
+    }
+    spacing_ = entry.spacing;
+    return;
+  }
+  spacing_.assign(shape_.size(), 1.0);
+  if (!labels_) return;
+  const std::vector<double>& from_file = labels_->array().info().spacing;
+  if (from_file.size() == shape_.size()) spacing_ = from_file;
+}
+
+std::string CaseReader::DescribeVoxel(int64_t voxel) const {
+  std::vector<int64_t> index(shape_.size());
+  for (size_t axis = shape_.size(); axis-- > 0;) {
+    index[axis] = voxel % shape_[axis];
+    voxel /= shape_[axis];
+  }
+  return fmt::format("voxel {}", FormatShape(index));
+}
+
+}  // namespace segcal

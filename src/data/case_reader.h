@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/labels.h"
+#include "data/pooling.h"
+#include "formats/array.h"
+#include "segcal/dataset.h"
+
+namespace segcal {
+
+// An opened case: its files are there, have the right type and fit each other. Reading is safe from
+// several threads.
+class CaseReader {
+ public:
+  // Opens the given members (all if empty), the labels and the mask.
+  CaseReader(const Dataset& dataset,
+             const Case& entry,
+             const std::vector<int64_t>& members,
+             const OpenOptions& open);
+
+  // The same over arrays that are open already; labels and mask may be null.
+  CaseReader(const Dataset& dataset,
+             const Case& entry,
+             std::vector<std::shared_ptr<const Array>> members,
+             std::unique_ptr<Array> labels,
+             std::unique_ptr<Array> mask);
+
+  const std::string& id() const noexcept { return id_; }
+  int64_t num_classes() const noexcept { return num_classes_; }
+  int64_t num_voxels() const noexcept { return num_voxels_; }
+  const std::vector<int64_t>& shape() const noexcept { return shape_; }      // spatial
+  const std::vector<double>& spacing() const noexcept { return spacing_; }  // as shape()
+  bool has_labels() const noexcept { return labels_ != nullptr; }
+  const std::string& labels_file() const noexcept { return labels_file_; }
+  InputKind input() const noexcept { return input_; }
+  double floor() const noexcept { return floor_; }
+  bool channels_last() const noexcept { return channels_last_; }
+
+  // Null where the member was not opened.
+  const Array* member(int64_t index) const noexcept { return members_[static_cast<size_t>(index)].get(); }
+  int64_t num_members() const noexcept { return static_cast<int64_t>(members_.size()); }
+  const LabelReader* labels() const noexcept { return labels_.get(); }
+  const Array* mask() const noexcept { return mask_.get(); }
+
+  // "(y, x) = (3, 17)" for messages.
+  std::string DescribeVoxel(int64_t voxel) const;
+
+ private:
+  void CheckMember(const Array& array);
+  void CheckSpatial(const Array& array, const char* what) const;
+  void SetSpacing(const Case& entry);
+
+  std::string id_;
+  std::string labels_file_;
+  int64_t num_classes_ = 0;
+  int64_t num_voxels_ = 0;
+  std::vector<int64_t> shape_;
+  std::vector<double> spacing_;
+  InputKind input_ = InputKind::kLogits;
+  double floor_ = 0.0;
+  bool channels_last_ = false;
+  std::vector<std::shared_ptr<const Array>> members_;
+  std::unique_ptr<LabelReader> labels_;
+  std::unique_ptr<Array> mask_;
+};
+
+}  // namespace segcal

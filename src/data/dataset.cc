@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segcal/dataset.h"
+
+#include <charconv>
+#include <filesystem>
+#include <set>
+
+#include "core/file.h"
+#include "core/json.h"
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+// Class indices are 16-bit in tiles; one value is left over.
+constexpr int64_t kMaxClasses = 65535;
+
+int64_t ParseLabelKey(const std::string& where, const std::string& key) {
+  int64_t value = 0;
+  const char* end = key.data() + key.size();
+  const auto result = std::from_chars(key.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end || key.empty()) {
+    Throw(ErrorCode::kBadData, "{}: label_map: \"{}\" is not a whole number", where, key);
+  }
+  return value;
+}
+
+void CheckLabelMap(const Dataset& dataset, const std::string& where) {
+  for (const auto& [from, to] : dataset.label_map) {
+    const bool is_class = to >= 0 && to < dataset.num_classes();
+    if (is_class || (dataset.ignore_label && to == *dataset.ignore_label)) continue;
+    Throw(ErrorCode::kBadData,
+          "{}: label_map sends {} to {}; a class in [0, {}) or the ignore_label is required",
+          where,
+          from,
+          to,
+          dataset.num_classes());
+  }
+}
+
+std::vector<double> ReadSpacing(JsonObject* object) {
+  std::vector<double> spacing = object->Numbers("spacing");
+  for (const double s : spacing) {
+    if (!(s > 0.0)) Throw(ErrorCode::kBadData, "{}: spacing {} is not positive", object->where(), s);
+  }
+  return spacing;
+}
+
+Case ReadCase(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  Case result;
+  result.id = object.String("id");
+  // The id becomes a file name under the output folder of `apply`.
+  if (result.id.empty() || result.id == "." || result.id == ".." || result.id.find('/') != std::string::npos ||
+      result.id.find('\0') != std::string::npos) {
+    Throw(ErrorCode::kBadData, "{}: id \"{}\" cannot be a file name", where, result.id);
+  }
+  result.members = object.Strings("members");
+  if (result.members.empty()) Throw(ErrorCode::kBadData, "{}: no members, at least one is required", where);
+  result.labels = object.StringOr("labels", "");
+  result.image = object.StringOr("image", "");
+  result.mask = object.StringOr("mask", "");
+  result.group = object.StringOr("group", "");
+  result.split = object.StringOr("split", "");
+  if (object.Has("spacing")) result.spacing = ReadSpacing(&object);
+  object.Finish();
+  return result;
+}
+
+std::vector<Case> ReadCases(const Json& json, const std::string& path) {
+  std::vector<Case> cases;
+  std::set<std::string> ids;
+  for (const Json& item : json) {
+    const std::string where = fmt::format("{}: cases[{}]", path, cases.size());
+    cases.push_back(ReadCase(item, where));
+    if (!ids.insert(cases.back().id).second) {
+      Throw(ErrorCode::kBadData, "{}: the id \"{}\" is used twice", where, cases.back().id);
+    }
+    if (cases.back().members.size() != cases.front().members.size()) {
+      Throw(ErrorCode::kBadData,
+            "{}: {} members, the first case has {}",
+            where,
+            cases.back().members.size(),
+            cases.front().members.size());
+    }
+  }
+  return cases;
+}
+
+std::map<int64_t, int64_t> ReadLabelMap(JsonObject* object) {
+  std::map<int64_t, int64_t> map;
+  if (!object->Has("label_map")) return map;
+  for (const auto& [key, value] : object->Object("label_map").items()) {
+    if (!value.is_number_integer()) {
+      Throw(ErrorCode::kBadData, "{}: label_map: \"{}\" is not sent to a whole number", object->where(), key);
+    }
+    map[ParseLabelKey(object->where(), key)] = value.get<int64_t>();
+  }
+  return map;
+}
+
+void CheckChoice(const std::string& where,
+                 const char* field,
+                 const std::string& value,
+                 const std::vector<std::string>& choices) {
+  for (const std::string& choice : choices) {
+    if (value == choice) return;
+  }
+  Throw(ErrorCode::kBadData,
+        "{}: \"{}\" is \"{}\", one of {} is required",
+        where,
+        field,
+        value,
+        fmt::join(choices, ", "));
+}
+
+void CheckClasses(const Dataset& dataset, const std::string& path) {
+  const int64_t num_classes = dataset.num_classes();
+  if (num_classes < 1 || num_classes > kMaxClasses) {
+    Throw(ErrorCode::kBadData, "{}: {} classes, 1 to {} are required", path, num_classes, kMaxClasses);
+  }
+  if (dataset.ignore_label && *dataset.ignore_label >= 0 && *dataset.ignore_label < num_classes) {
+    Throw(ErrorCode::kBadData,
+          "{}: ignore_label {} is also a class index; a value outside [0, {}) is required",
+          path,
+          *dataset.ignore_label,
+          num_classes);
+  }
+  if (dataset.background && (*dataset.background < 0 || *dataset.background >= num_classes)) {
+    Throw(ErrorCode::kBadData,
+          "{}: background {} is not a class index in [0, {})",
+          path,
+          *dataset.background,
+          num_classes);
+  }
+}
+
+std::string FileOf(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return (std::filesystem::path(path) / "dataset.json").string();
+  return path;
+}
+
+void SetIfGiven(Json* json, const char* key, const std::string& value) {
+  if (!value.empty()) (*json)[key] = value;
+}
+
+Json CaseJson(const Case& c) {
+  Json json = {{"id", c.id}, {"members", c.members}};
+  SetIfGiven(&json, "labels", c.labels);
+  SetIfGiven(&json, "image", c.image);
+  SetIfGiven(&json, "mask", c.mask);
+  if (!c.spacing.empty()) json["spacing"] = c.spacing;
+  SetIfGiven(&json, "group", c.group);
+  SetIfGiven(&json, "split", c.split);
+  return json;
+}
+
+}  // namespace
+
+Dataset LoadDataset(const std::string& path) {
+  const std::string file = FileOf(path);
+  const Json json = ReadJson(file);
+  JsonObject object(json, file);
+  const int64_t version = object.Integer("segcal_dataset");
+  if (version != kFormatVersion) {
+    Throw(ErrorCode::kUnsupported, "{}: data set format {}, this segcal reads {}", file, version, kFormatVersion);
+  }
+  Dataset dataset;
+  dataset.folder = std::filesystem::path(file).parent_path().string();
+  dataset.name = object.StringOr("name", std::filesystem::path(file).stem().string());
+  dataset.classes = object.Strings("classes");
+  dataset.input = object.String("input");
+  CheckChoice(file, "input", dataset.input, {"logits", "log_probabilities", "probabilities"});
+  dataset.ignore_label = object.OptionalInteger("ignore_label");
+  dataset.background = object.OptionalInteger("background");
+  dataset.layout = object.StringOr("layout", dataset.layout);
+  CheckChoice(file, "layout", dataset.layout, {"channels_first", "channels_last"});
+  dataset.key = object.StringOr("key", "");
+  dataset.label_map = ReadLabelMap(&object);
+  dataset.cases = ReadCases(object.Array("cases"), file);
+  object.Finish();
+  CheckClasses(dataset, file);
+  CheckLabelMap(dataset, file);
+  return dataset;
+}
+
+void SaveDataset(const std::string& path, const Dataset& dataset) {
+  Json json = {{"segcal_dataset", kFormatVersion},
+               {"name", dataset.name},
+               {"classes", dataset.classes},
+               {"input", dataset.input}};
+  json["ignore_label"] = dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr);
+  json["background"] = dataset.background ? Json(*dataset.background) : Json(nullptr);
+  if (dataset.layout != Dataset{}.layout) json["layout"] = dataset.layout;
+  SetIfGiven(&json, "key", dataset.key);
+  for (const auto& [from, to] : dataset.label_map) json["label_map"][std::to_string(from)] = to;
+  json["cases"] = Json::array();
+  for (const Case& c : dataset.cases) json["cases"].push_back(CaseJson(c));
+  WriteText(path, DumpJson(json));
+}
+
+Dataset SelectSplit(const Dataset& dataset, const std::string& split) {
+  Dataset result = dataset;
+  std::set<std::string> known;
+  std::erase_if(result.cases, [&](const Case& c) {
+    if (!c.split.empty()) known.insert(c.split);
+    return c.split != split;
+  });
+  if (result.cases.empty()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "the data set \"{}\" has no case in split \"{}\"; its splits: {}",
+          dataset.name,
+          split,
+          known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+  }
+  return result;
+}
+
+}  // namespace segcal

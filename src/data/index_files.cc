@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/index_files.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/json.h"
+#include "core/throw.h"
+#include "data/file_pattern.h"
+
+namespace segcal {
+namespace {
+
+using ByCase = std::map<std::string, PatternMatch>;
+
+void CheckHasCase(const std::string& pattern) {
+  if (pattern.find("{case}") == std::string::npos) {
+    Throw(ErrorCode::kInvalidArgument, "{}: the pattern must contain {{case}}", pattern);
+  }
+}
+
+std::string RelativeTo(const std::string& folder, const std::string& path) {
+  return std::filesystem::proximate(path, folder.empty() ? "." : folder).string();
+}
+
+ByCase FindByCase(const std::string& pattern) {
+  CheckHasCase(pattern);
+  ByCase found;
+  for (PatternMatch& match : FindFiles(pattern)) {
+    const std::string id = match.values.at("case");
+    const auto [it, fresh] = found.emplace(id, match);
+    if (!fresh) {
+      Throw(ErrorCode::kInvalidArgument,
+            "{}: two files for case \"{}\": {} and {}",
+            pattern,
+            id,
+            it->second.path,
+            match.path);
+    }
+  }
+  return found;
+}
+
+// Member name -> case -> file, members in natural order.
+std::vector<std::pair<std::string, ByCase>> FindMembers(const std::vector<std::string>& patterns) {
+  std::vector<std::pair<std::string, ByCase>> members;
+  for (const std::string& pattern : patterns) {
+    CheckHasCase(pattern);
+    const size_t before = members.size();
+    for (PatternMatch& match : FindFiles(pattern)) {
+      const auto named = match.values.find("member");
+      const std::string name = named == match.values.end() ? pattern : named->second;
+      auto member = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == name; });
+      if (member == members.end()) member = members.insert(members.end(), {name, {}});
+      const std::string id = match.values.at("case");
+      if (!member->second.emplace(id, match).second) {
+        Throw(ErrorCode::kInvalidArgument, "{}: two files of member {} for case \"{}\"", pattern, name, id);
+      }
+    }
+    if (members.size() == before) Throw(ErrorCode::kIo, "{}: no file matches", pattern);
+    std::sort(members.begin() + static_cast<std::ptrdiff_t>(before), members.end(), [](const auto& a, const auto& b) {
+      return NaturalLess(a.first, b.first);
+    });
+  }
+  return members;
+}
+
+// The file of case `id`, relative; empty if there is none and that is allowed.
+std::string Lookup(const ByCase& files, const std::string& pattern, const Case& c, bool allow_missing, const Dataset& dataset) {
+  if (pattern.empty()) return {};
+  const auto it = files.find(c.id);
+  if (it != files.end()) return RelativeTo(dataset.folder, it->second.path);
+  if (allow_missing) return {};
+  Throw(ErrorCode::kIo, "{}: no file for case \"{}\" (use --allow-missing to go on without it)", pattern, c.id);
+}
+
+}  // namespace
+
+void IndexFiles(const IndexPatterns& patterns, bool allow_missing, Dataset* dataset) {
+  const auto members = FindMembers(patterns.members);
+  const auto find = [](const std::string& pattern) { return pattern.empty() ? ByCase{} : FindByCase(pattern); };
+  const ByCase labels = find(patterns.labels);
+  const ByCase images = find(patterns.images);
+  const ByCase masks = find(patterns.masks);
+  std::vector<std::string> ids;
+  for (const auto& [id, match] : members.front().second) ids.push_back(id);
+  std::sort(ids.begin(), ids.end(), NaturalLess);
+  for (const std::string& id : ids) {
+    Case c;
+    c.id = id;
+    for (const auto& [name, files] : members) {
+      const auto it = files.find(id);
+      if (it == files.end()) Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, name);
+      c.members.push_back(RelativeTo(dataset->folder, it->second.path));
+      const auto group = it->second.values.find("group");
+      if (group != it->second.values.end()) c.group = group->second;
+    }
+    c.labels = Lookup(labels, patterns.labels, c, allow_missing, *dataset);
+    c.image = Lookup(images, patterns.images, c, allow_missing, *dataset);
+    c.mask = Lookup(masks, patterns.masks, c, allow_missing, *dataset);
+    dataset->cases.push_back(std::move(c));
+  }
+  for (const auto& [name, files] : members) {
+    for (const auto& [id, match] : files) {
+      if (!members.front().second.contains(id)) {
+        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, members.front().first);
+      }
+    }
+  }
+}
+
+void ReadNnunetLabels(const std::string& path, Dataset* dataset) {
+  const Json json = ReadJson(path);
+  if (!json.is_object() || !json.contains("labels") || !json["labels"].is_object()) {
+    Throw(ErrorCode::kBadData, "{}: no \"labels\" object; nnU-Net's dataset.json is required", path);
+  }
+  std::map<int64_t, std::string> by_value;
+  for (const auto& [name, value] : json["labels"].items()) {
+    if (value.is_array()) {
+      Throw(ErrorCode::kUnsupported,
+            "{}: \"{}\" is a region of several labels: its channels are independent sigmoids, not a softmax, and are "
+            "not supported",
+            path,
+            name);
+    }
+    if (!value.is_number_integer()) Throw(ErrorCode::kBadData, "{}: label \"{}\" is not a whole number", path, name);
+    if (name == "ignore") {
+      dataset->ignore_label = value.get<int64_t>();
+    } else {
+      by_value[value.get<int64_t>()] = name;
+    }
+  }
+  dataset->classes.clear();
+  for (const auto& [value, name] : by_value) {
+    if (value != static_cast<int64_t>(dataset->classes.size())) {
+      Throw(ErrorCode::kBadData, "{}: labels must be 0, 1, 2, ...; {} is out of turn", path, value);
+    }
+    dataset->classes.push_back(name);
+  }
+  dataset->background = 0;
+}
+
+}  // namespace segcal

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "data/case_reader.h"
+
+namespace segcal {
+
+// Looks at a few tiles of every opened member and throws if the values cannot be what the data set
+// says: logits that are all distributions, or log-probabilities that do not sum to one.
+void CheckInputKind(const CaseReader& reader);
+
+}  // namespace segcal

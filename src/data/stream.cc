@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/stream.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "core/parallel.h"
+#include "core/throw.h"
+#include "data/input_check.h"
+
+namespace segcal {
+namespace {
+
+// Members that the poolings take, or empty for all.
+std::vector<int64_t> MembersOf(const Dataset& dataset, const std::vector<Pooling>& poolings) {
+  std::vector<int64_t> members;
+  for (const Pooling& pooling : poolings) {
+    if (pooling.member < 0) return {};
+    if (!dataset.cases.empty() && pooling.member >= static_cast<int64_t>(dataset.cases[0].members.size())) {
+      Throw(ErrorCode::kInvalidArgument,
+            "pooling {} asks for member {}, the data set has members 0 to {}",
+            FormatPooling(pooling),
+            pooling.member,
+            dataset.cases[0].members.size() - 1);
+    }
+    members.push_back(pooling.member);
+  }
+  return members;
+}
+
+int64_t ResidentBytes(const Array* array) {
+  if (array == nullptr || array->Direct(0) == nullptr) return 0;
+  return array->info().NumElements() * SizeOf(array->info().dtype);
+}
+
+int64_t ResidentBytes(const CaseReader& reader) {
+  int64_t bytes = ResidentBytes(reader.mask());
+  if (reader.labels() != nullptr) bytes += ResidentBytes(&reader.labels()->array());
+  for (int64_t m = 0; m < reader.num_members(); ++m) bytes += ResidentBytes(reader.member(m));
+  return bytes;
+}
+
+}  // namespace
+
+// Cases that stay open between passes, because opening again would decode again. Bounded in bytes and
+// in files: a process may usually hold 1024.
+class CaseStream::Kept {
+ public:
+  Kept(size_t num_cases, int64_t max_bytes) : readers_(num_cases), max_bytes_(max_bytes) {}
+
+  std::shared_ptr<const CaseReader> Find(int64_t index) {
+    const std::lock_guard lock(mutex_);
+    return readers_[static_cast<size_t>(index)];
+  }
+
+  void Offer(int64_t index, const std::shared_ptr<const CaseReader>& reader) {
+    const int64_t bytes = ResidentBytes(*reader);
+    const int64_t files = reader->num_members() + 2;
+    const std::lock_guard lock(mutex_);
+    if (bytes_ + bytes > max_bytes_ || files_ + files > kMaxFiles) return;
+    readers_[static_cast<size_t>(index)] = reader;
+    bytes_ += bytes;
+    files_ += files;
+  }
+
+ private:
+  static constexpr int64_t kMaxFiles = 512;
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const CaseReader>> readers_;
+  int64_t max_bytes_;
+  int64_t bytes_ = 0;
+  int64_t files_ = 0;
+};
+
+CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options)
+    : dataset_(std::move(dataset)), options_(std::move(options)), members_(MembersOf(dataset_, poolings)) {
+  if (options_.threads <= 0) options_.threads = AvailableThreads();
+  // A quarter for cases kept open, half for cases being decoded, the rest for blocks and sums.
+  kept_ = std::make_unique<Kept>(dataset_.cases.size(), options_.memory / 4);
+}
+
+CaseStream::CaseStream(Dataset dataset,
+                       std::vector<std::shared_ptr<const CaseReader>> readers,
+                       StreamOptions options)
+    : dataset_(std::move(dataset)), options_(std::move(options)), given_(std::move(readers)) {
+  if (options_.threads <= 0) options_.threads = AvailableThreads();
+}
+
+CaseStream::~CaseStream() = default;
+
+std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
+  if (!given_.empty()) return given_[static_cast<size_t>(case_index)];
+  if (auto reader = kept_->Find(case_index)) return reader;
+  const Case& entry = dataset_.cases[static_cast<size_t>(case_index)];
+  const int64_t arrays = static_cast<int64_t>(entry.members.size()) + 2;
+  const OpenOptions open{.key = {},
+                         .memory_limit = options_.memory / 2 / (options_.threads * arrays),
+                         .cache_dir = options_.cache_dir};
+  auto reader = std::make_shared<const CaseReader>(dataset_, entry, members_, open);
+  CheckInputKind(*reader);
+  kept_->Offer(case_index, reader);
+  return reader;
+}
+
+namespace {
+
+// A case being visited: blocks are handed out in order; the worker that ends the last one ends it.
+struct OpenedCase {
+  int64_t index = 0;
+  std::shared_ptr<const CaseReader> reader;
+  int64_t next_voxel = 0;
+  int64_t voxels_done = 0;
+};
+
+// Hands out blocks of open cases first; when there are none, opens the next case, outside the lock,
+// so that several workers decode several files at once. At most one case per worker is open beyond
+// those with blocks left.
+class Schedule {
+ public:
+  struct Item {
+    OpenedCase* opened = nullptr;  // null: no work left
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+
+  Schedule(const CaseStream& stream, std::string stage) : stream_(stream), stage_(std::move(stage)) {}
+
+  Item Take() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      // Wait only while another worker is opening a case and there is nothing else to do.
+      ready_.wait(lock, [&] { return failed_ || HasBlocks() || next_case_ < stream_.num_cases() || opening_ == 0; });
+      if (failed_) return {};
+      if (HasBlocks()) return NextBlock();
+      if (next_case_ == stream_.num_cases()) return {};
+      OpenNext(&lock);
+    }
+  }
+
+  // Returns true for the worker that finished the case.
+  bool Finish(const Item& item) {
+    const std::lock_guard lock(mutex_);
+    item.opened->voxels_done += item.count;
+    voxels_done_ += item.count;
+    Report();
+    return item.opened->voxels_done == item.opened->reader->num_voxels();
+  }
+
+  void Close(OpenedCase* opened) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(cases_, [&](const auto& c) { return c.get() == opened; });
+  }
+
+  void Fail() {
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+    ready_.notify_all();
+  }
+
+ private:
+  bool HasBlocks() const {
+    return std::any_of(cases_.begin(), cases_.end(), [](const auto& c) {
+      return c->next_voxel < c->reader->num_voxels();
+    });
+  }
+
+  Item NextBlock() {
+    for (const auto& c : cases_) {
+      const int64_t left = c->reader->num_voxels() - c->next_voxel;
+      if (left == 0) continue;
+      const Item item{.opened = c.get(), .first = c->next_voxel, .count = std::min(kBlockVoxels, left)};
+      c->next_voxel += item.count;
+      return item;
+    }
+    return {};
+  }
+
+  void OpenNext(std::unique_lock<std::mutex>* lock) {
+    auto opened = std::make_unique<OpenedCase>();
+    opened->index = next_case_++;
+    ++opening_;
+    lock->unlock();
+    opened->reader = stream_.Open(opened->index);
+    lock->lock();
+    --opening_;
+    voxels_opened_ += opened->reader->num_voxels();
+    ++cases_opened_;
+    cases_.push_back(std::move(opened));
+    ready_.notify_all();
+  }
+
+  // The total is an estimate until every case has been opened.
+  void Report() {
+    if (!stream_.options().progress) return;
+    const int64_t total = voxels_opened_ / cases_opened_ * stream_.num_cases();
+    stream_.options().progress({.stage = stage_, .done = voxels_done_, .total = std::max(total, voxels_done_)});
+  }
+
+  const CaseStream& stream_;
+  const std::string stage_;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<std::unique_ptr<OpenedCase>> cases_;
+  int64_t next_case_ = 0;
+  int64_t opening_ = 0;
+  int64_t cases_opened_ = 0;
+  int64_t voxels_opened_ = 0;
+  int64_t voxels_done_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+void CaseStream::ForEachBlock(const std::string& stage,
+                              const BlockVisitor& on_block,
+                              const CaseVisitor& on_case_end) const {
+  Schedule schedule(*this, stage);
+  const auto work = [&](int64_t, int worker) {
+    VoxelBlock block;
+    for (;;) {
+      const Schedule::Item item = schedule.Take();
+      if (item.opened == nullptr) return;
+      block.Read(*item.opened->reader, item.first, item.count);
+      on_block(block, item.opened->index, worker);
+      if (!schedule.Finish(item)) continue;
+      if (on_case_end) on_case_end(item.opened->index, *item.opened->reader);
+      schedule.Close(item.opened);
+    }
+  };
+  // One item per worker: the schedule hands out the real work.
+  ParallelFor(options_.threads, options_.threads, [&](int64_t item, int worker) {
+    try {
+      work(item, worker);
+    } catch (...) {
+      schedule.Fail();
+      throw;
+    }
+  });
+}
+
+Dataset WithoutBadCases(const Dataset& dataset,
+                        const std::vector<Pooling>& poolings,
+                        const StreamOptions& options,
+                        std::vector<std::string>* dropped) {
+  Dataset good = dataset;
+  good.cases.clear();
+  for (const Case& entry : dataset.cases) {
+    Dataset single = dataset;
+    single.cases = {entry};
+    try {
+      const CaseStream stream(single, poolings, options);
+      std::vector<TileBuffer> buffers(static_cast<size_t>(stream.num_workers()));
+      stream.ForEachBlock("check " + entry.id, [&](VoxelBlock& block, int64_t, int worker) {
+        for (const Pooling& pooling : poolings) {
+          for (int64_t t = 0; t < block.num_tiles(); ++t) {
+            block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)]);
+          }
+        }
+      });
+      good.cases.push_back(entry);
+    } catch (const Error& error) {
+      dropped->push_back(fmt::format("{}: {}", entry.id, error.what()));
+    }
+  }
+  return good;
+}
+
+}  // namespace segcal

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/case_reader.h"
+#include "data/voxel_block.h"
+#include "segcal/dataset.h"
+#include "segcal/progress.h"
+
+namespace segcal {
+
+struct StreamOptions {
+  int threads = 0;                        // 0: all available
+  int64_t memory = int64_t{2} << 30;      // what all of this may keep resident
+  std::string cache_dir;                  // decoded data too large for memory goes here; empty: system's
+  ProgressCallback progress;
+};
+
+// A pass over the voxels of a data set in bounded memory: cases are opened as workers become free,
+// cut into fixed blocks (kBlockVoxels) and closed when done. Which worker sees which block is not
+// defined; see core/parallel.h.
+class CaseStream {
+ public:
+  // Over files; opens only the members that `poolings` use.
+  CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options);
+  // Over cases that are open already (the caller's arrays).
+  CaseStream(Dataset dataset, std::vector<std::shared_ptr<const CaseReader>> readers, StreamOptions options);
+  ~CaseStream();
+
+  const Dataset& dataset() const noexcept { return dataset_; }
+  int64_t num_cases() const noexcept { return static_cast<int64_t>(dataset_.cases.size()); }
+  int num_workers() const noexcept { return options_.threads; }
+  const StreamOptions& options() const noexcept { return options_; }
+
+  std::shared_ptr<const CaseReader> Open(int64_t case_index) const;
+
+  // Calls on_block(block, case, worker) for every block, then on_case_end(case, reader) once all
+  // blocks of that case are done. `stage` names the pass to the progress callback.
+  using BlockVisitor = std::function<void(VoxelBlock& block, int64_t case_index, int worker)>;
+  using CaseVisitor = std::function<void(int64_t case_index, const CaseReader& reader)>;
+  void ForEachBlock(const std::string& stage,
+                    const BlockVisitor& on_block,
+                    const CaseVisitor& on_case_end = {}) const;
+
+ private:
+  class Kept;
+
+  Dataset dataset_;
+  StreamOptions options_;
+  std::vector<int64_t> members_;  // to open; empty: all
+  std::vector<std::shared_ptr<const CaseReader>> given_;
+  std::unique_ptr<Kept> kept_;
+};
+
+// One accumulator per worker, all tiles added, partial sums flushed at the end of every block, then
+// merged. Sums has Add(const Tile&) through `add`, Flush() and Merge(const Sums&).
+template <class Sums, class AddTile>
+Sums ReduceTiles(const CaseStream& stream,
+                 const std::string& stage,
+                 const Pooling& pooling,
+                 const Sums& zero,
+                 const AddTile& add) {
+  std::vector<Sums> sums(static_cast<size_t>(stream.num_workers()), zero);
+  std::vector<TileBuffer> buffers(sums.size());
+  stream.ForEachBlock(stage, [&](VoxelBlock& block, int64_t case_index, int worker) {
+    Sums& mine = sums[static_cast<size_t>(worker)];
+    for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      add(block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)]), case_index, &mine);
+    }
+    mine.Flush();
+  });
+  Sums total = zero;
+  for (const Sums& part : sums) total.Merge(part);
+  return total;
+}
+
+// Reads every case once and returns the data set without the cases that cannot be read; each is
+// reported as "id: message".
+Dataset WithoutBadCases(const Dataset& dataset,
+                        const std::vector<Pooling>& poolings,
+                        const StreamOptions& options,
+                        std::vector<std::string>* dropped);
+
+}  // namespace segcal

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/voxel_block.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+const char* Explain(PoolFault fault) {
+  switch (fault) {
+    case PoolFault::kNone:
+      break;
+    case PoolFault::kNotANumber:
+      return "NaN or +inf; values must be finite, or -inf for an impossible class";
+    case PoolFault::kNoPossibleClass:
+      return "every class is impossible (-inf or probability 0); at least one must be possible";
+    case PoolFault::kNegativeProb:
+      return "a negative value; the data set says \"probabilities\" (are these logits?)";
+    case PoolFault::kPositiveLogProb:
+      return "a value above 0; the data set says \"log_probabilities\" (are these logits?)";
+    case PoolFault::kSumNotOne:
+      return "the classes do not sum to one; the data set says \"probabilities\" (sigmoid or region "
+             "channels are independent yes/no problems, not supported: give softmax outputs)";
+  }
+  return "";
+}
+
+const std::byte* Bytes(const void* p) { return static_cast<const std::byte*>(p); }
+
+}  // namespace
+
+void TileBuffer::Reserve(int64_t num_classes) {
+  if (num_classes == num_classes_) return;
+  num_classes_ = num_classes;
+  const int64_t logits = num_classes * kTileVoxels * int64_t{sizeof(float)};
+  const int64_t offset = kTileVoxels * int64_t{sizeof(double)};
+  const int64_t decision = kTileVoxels * int64_t{sizeof(uint16_t)};
+  const int64_t labels = kTileVoxels * int64_t{sizeof(int32_t)};
+  // Every part is a multiple of 64 bytes because kTileVoxels is.
+  std::byte* p = memory_.Reserve(logits + offset + decision + labels + PoolScratchBytes(num_classes));
+  logits_ = reinterpret_cast<float*>(p);
+  offset_ = reinterpret_cast<double*>(p += logits);
+  decision_ = reinterpret_cast<uint16_t*>(p += offset);
+  labels_ = reinterpret_cast<int32_t*>(p += decision);
+  scratch_ = p + labels;
+}
+
+void VoxelBlock::Read(const CaseReader& reader, int64_t first, int64_t count) {
+  SEGCAL_DCHECK(first % kTileVoxels == 0 && count > 0 && first + count <= reader.num_voxels());
+  reader_ = &reader;
+  first_ = first;
+  count_ = count;
+  rows_.assign(static_cast<size_t>(reader.num_members()), MemberRows{});
+  storage_.resize(rows_.size());
+  for (int64_t m = 0; m < reader.num_members(); ++m) {
+    if (reader.member(m) != nullptr) ReadMember(m);
+  }
+  ReadLabels();
+}
+
+void VoxelBlock::ReadMember(int64_t member) {
+  const Array& array = *reader_->member(member);
+  const int64_t num_classes = reader_->num_classes();
+  const int64_t voxels = reader_->num_voxels();
+  MemberRows& rows = rows_[static_cast<size_t>(member)];
+  rows.dtype = array.info().dtype;
+  const bool last = reader_->channels_last();
+  if (const void* direct = array.Direct(last ? first_ * num_classes : first_)) {
+    rows.data = direct;
+    rows.class_stride = last ? 1 : voxels;
+    rows.voxel_stride = last ? num_classes : 1;
+    return;
+  }
+  const int64_t size = SizeOf(rows.dtype);
+  std::byte* bytes = storage_[static_cast<size_t>(member)].Reserve(num_classes * kBlockVoxels * size);
+  rows.data = bytes;
+  if (last) {
+    array.Read(first_ * num_classes, count_ * num_classes, bytes);
+    rows.class_stride = 1;
+    rows.voxel_stride = num_classes;
+    return;
+  }
+  for (int64_t c = 0; c < num_classes; ++c) array.Read(c * voxels + first_, count_, bytes + c * kBlockVoxels * size);
+  rows.class_stride = kBlockVoxels;
+  rows.voxel_stride = 1;
+}
+
+void VoxelBlock::ReadLabels() {
+  labels_.assign(static_cast<size_t>(count_), kNoLabel);
+  if (reader_->labels() != nullptr) reader_->labels()->Read(first_, labels_);
+  masked_.clear();
+  if (reader_->mask() == nullptr) return;
+  std::vector<int64_t> mask(static_cast<size_t>(count_));
+  ReadIntegers(*reader_->mask(), first_, mask, "masks");
+  masked_.resize(mask.size());
+  for (size_t v = 0; v < mask.size(); ++v) {
+    masked_[v] = mask[v] == 0 ? 1 : 0;
+    if (mask[v] == 0) labels_[v] = kNoLabel;
+  }
+}
+
+// Rows of the members that `pooling` takes, moved to voxel `begin` of the block.
+void VoxelBlock::PointRowsAt(int64_t begin, const Pooling& pooling) {
+  tile_rows_.clear();
+  for (int64_t m = 0; m < reader_->num_members(); ++m) {
+    if (pooling.member >= 0 && pooling.member != m) continue;
+    MemberRows row = rows_[static_cast<size_t>(m)];
+    SEGCAL_DCHECK(row.data != nullptr);
+    row.data = Bytes(row.data) + begin * row.voxel_stride * SizeOf(row.dtype);
+    tile_rows_.push_back(row);
+  }
+}
+
+Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer* buffer) {
+  const int64_t begin = index * kTileVoxels;
+  const int64_t count = std::min(kTileVoxels, count_ - begin);
+  buffer->Reserve(reader_->num_classes());
+  PointRowsAt(begin, pooling);
+  const PoolOptions options{.input = reader_->input(), .rule = pooling.rule, .floor = reader_->floor()};
+  const PoolOutput out = buffer->output();
+  const PoolStatus status = PoolTile(tile_rows_, reader_->num_classes(), count, options, buffer->scratch(), out);
+  if (status.fault != PoolFault::kNone) ThrowFault(status, first_ + begin, pooling);
+  renormalised_ += status.renormalised;
+
+  int32_t* labels = buffer->labels();
+  std::copy_n(labels_.begin() + begin, count, labels);
+  std::fill(labels + count, labels + kTileVoxels, kNoLabel);
+  return {.num_classes = reader_->num_classes(),
+          .count = count,
+          .first_voxel = first_ + begin,
+          .logits = out.logits,
+          .offset = out.offset,
+          .decision = out.decision,
+          .labels = labels};
+}
+
+void VoxelBlock::ThrowFault(const PoolStatus& status, int64_t tile_first, const Pooling& pooling) const {
+  const int64_t member = pooling.member >= 0 ? pooling.member : status.member;
+  Throw(ErrorCode::kBadData,
+        "{}: {}: {}",
+        reader_->member(member)->name(),
+        reader_->DescribeVoxel(tile_first + status.voxel),
+        Explain(status.fault));
+}
+
+}  // namespace segcal

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/aligned.h"
+#include "data/case_reader.h"
+#include "data/pooling.h"
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// The unit of reading and of reduction: sums are taken in double over the tiles of one block, in
+// order, and leave it as order-free exact sums. 32 tiles: a block of 20 float32 classes is 640 KiB,
+// about a second-level cache, and one read per class and block is 32 KiB.
+inline constexpr int64_t kBlockVoxels = 32 * kTileVoxels;
+
+// Memory of one pooled tile and the scratch to make it.
+class TileBuffer {
+ public:
+  void Reserve(int64_t num_classes);
+  PoolOutput output() noexcept { return {.logits = logits_, .offset = offset_, .decision = decision_}; }
+  int32_t* labels() noexcept { return labels_; }
+  void* scratch() noexcept { return scratch_; }
+
+ private:
+  AlignedBuffer memory_;
+  int64_t num_classes_ = 0;
+  float* logits_ = nullptr;
+  double* offset_ = nullptr;
+  uint16_t* decision_ = nullptr;
+  int32_t* labels_ = nullptr;
+  void* scratch_ = nullptr;
+};
+
+// Up to kBlockVoxels consecutive voxels of one case as they are in the files: members not yet pooled,
+// labels as classes. Reused from block to block by one thread.
+class VoxelBlock {
+ public:
+  // Reads voxels [first, first + count) of every opened member, with labels and mask.
+  void Read(const CaseReader& reader, int64_t first, int64_t count);
+
+  int64_t first() const noexcept { return first_; }
+  int64_t count() const noexcept { return count_; }
+  int64_t num_tiles() const noexcept { return (count_ + kTileVoxels - 1) / kTileVoxels; }
+  const CaseReader& reader() const noexcept { return *reader_; }
+
+  // Pools tile `index` into `buffer`; bad values are an Error naming file and voxel.
+  Tile PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer* buffer);
+
+  // Whether the mask leaves out voxel `v` of the block.
+  bool Masked(int64_t v) const noexcept { return !masked_.empty() && masked_[static_cast<size_t>(v)] != 0; }
+  bool has_mask() const noexcept { return !masked_.empty(); }
+  // Class index or kNoLabel of every voxel of the block.
+  std::span<const int32_t> labels() const noexcept { return labels_; }
+
+  // Probability rows whose sum differed from one by more than 1e-3, pooled since the last call.
+  int64_t TakeRenormalised() noexcept { return std::exchange(renormalised_, 0); }
+
+ private:
+  void ReadMember(int64_t member);
+  void ReadLabels();
+  void PointRowsAt(int64_t begin, const Pooling& pooling);
+  [[noreturn]] void ThrowFault(const PoolStatus& status,
+                               int64_t tile_first,
+                               const Pooling& pooling) const;
+
+  const CaseReader* reader_ = nullptr;
+  int64_t first_ = 0;
+  int64_t count_ = 0;
+  std::vector<MemberRows> rows_;  // of all members; data null where not opened
+  std::vector<AlignedBuffer> storage_;
+  std::vector<int32_t> labels_;
+  std::vector<uint8_t> masked_;
+  std::vector<MemberRows> tile_rows_;  // scratch of PoolTileInto
+  int64_t renormalised_ = 0;
+};
+
+}  // namespace segcal
