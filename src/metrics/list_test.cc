@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "metrics/testing.h"
+#include "segcal/error.h"
+
+namespace segcal {
+namespace {
+
+using testing::Accumulate;
+using testing::OwnedTile;
+using testing::RandomVoxels;
+
+// Promises that every family keeps, including ones added tomorrow.
+class EveryMetric : public ::testing::TestWithParam<const MetricInfo*> {
+ protected:
+  const MetricInfo& info() const { return *GetParam(); }
+};
+
+// Blocks of three tiles, block b added to accumulator b % workers, which then merge.
+std::vector<uint64_t> BitsWithWorkers(const MetricInfo& info,
+                                      const std::vector<OwnedTile>& tiles,
+                                      size_t workers,
+                                      bool backwards) {
+  std::vector<std::unique_ptr<MetricAccumulator>> parts;
+  for (size_t w = 0; w < workers; ++w) parts.push_back(info.make({4, 0}, {}));
+  for (size_t first = 0; first < tiles.size(); first += 3) {
+    MetricAccumulator& part = *parts[first / 3 % workers];
+    for (size_t t = first; t < std::min(first + 3, tiles.size()); ++t) part.Add(tiles[t].View());
+    part.Flush();
+  }
+  if (backwards) std::reverse(parts.begin(), parts.end());
+  for (size_t w = 1; w < workers; ++w) parts[0]->Merge(*parts[w]);
+  return testing::Bits(*parts[0]);
+}
+
+TEST_P(EveryMetric, FinishesTheNumbersItDescribesInTheirOrder) {
+  const auto accumulator = Accumulate(info().name, RandomVoxels(/*seed=*/1, 300, 3));
+  const std::vector<MetricValue> values = accumulator->Finish();
+  ASSERT_EQ(values.size(), info().numbers.size());
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i].name, info().numbers[i].name);
+}
+
+TEST_P(EveryMetric, DoesNotDependOnTheSpreadOfBlocksOverAccumulators) {
+  const std::vector<OwnedTile> tiles = testing::ToTiles(RandomVoxels(/*seed=*/2, 9001, 4));
+  const std::vector<uint64_t> expected = BitsWithWorkers(info(), tiles, 1, false);
+  for (const size_t workers : {2u, 3u, 7u}) {
+    EXPECT_EQ(BitsWithWorkers(info(), tiles, workers, false), expected) << workers;
+    EXPECT_EQ(BitsWithWorkers(info(), tiles, workers, true), expected) << workers;
+  }
+}
+
+TEST_P(EveryMetric, ValuesLieInTheStatedRangeAndPerClassListsAreComplete) {
+  for (const int64_t num_classes : {1, 2, 9}) {
+    const auto accumulator = Accumulate(info().name, RandomVoxels(/*seed=*/3, 2000, num_classes));
+    const std::vector<MetricValue> values = accumulator->Finish();
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_GE(values[i].value, info().numbers[i].lowest) << values[i].name;
+      EXPECT_LE(values[i].value, info().numbers[i].highest) << values[i].name;
+      const auto listed = static_cast<int64_t>(values[i].per_class.size());
+      EXPECT_TRUE(listed == 0 || listed == num_classes) << values[i].name << ": " << listed;
+    }
+  }
+}
+
+TEST_P(EveryMetric, IsUndefinedWithoutLabelledVoxel) {
+  std::vector<testing::Voxel> ignored = RandomVoxels(/*seed=*/4, 300, 3);
+  for (testing::Voxel& voxel : ignored) voxel.label = kNoLabel;
+  for (const auto& voxels : {std::vector<testing::Voxel>(), ignored}) {
+    for (const MetricValue& number : Accumulate(info().name, voxels)->Finish()) {
+      EXPECT_TRUE(std::isnan(number.value)) << number.name << " = " << number.value;
+    }
+  }
+}
+
+TEST_P(EveryMetric, MergingAnEmptyAccumulatorChangesNothing) {
+  const auto accumulator = Accumulate(info().name, RandomVoxels(/*seed=*/5, 500, 2));
+  const std::vector<uint64_t> before = testing::Bits(*accumulator);
+  accumulator->Merge(*Accumulate(info().name, {}));
+  accumulator->Flush();
+  EXPECT_EQ(testing::Bits(*accumulator), before);
+}
+
+TEST_P(EveryMetric, KnowsItsDefaultsAndRefusesOtherOptions) {
+  EXPECT_NO_THROW(info().make({2, -1}, info().defaults()));
+  EXPECT_THROW(info().make({2, -1}, {{"colour", "blue"}}), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(List, EveryMetric, ::testing::ValuesIn(Metrics()), [](const auto& test) {
+  return std::string(test.param->name);
+});
+
+TEST(MetricList, NamesAreUnique) {
+  std::set<std::string> families;
+  std::set<std::string> numbers;
+  for (const MetricInfo* info : Metrics()) {
+    EXPECT_TRUE(families.insert(info->name).second) << info->name;
+    for (const MetricNumber& number : info->numbers) {
+      EXPECT_TRUE(numbers.insert(number.name).second) << number.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace segcal

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// What metrics are computed from: the emitted values of one tile and what was known before.
+// Voxels with label kNoLabel take no part. Lanes past the end of the case are such voxels.
+struct EvalTile {
+  int64_t num_classes = 0;
+  const float* probs = nullptr;         // [num_classes][kTileVoxels], emitted
+  const float* log_label = nullptr;     // [kTileVoxels], emitted log q_y
+  const float* confidence = nullptr;    // [kTileVoxels], max_c q_c
+  const uint16_t* predicted = nullptr;  // [kTileVoxels], argmax q, ties to the lowest class
+  const uint16_t* decision = nullptr;   // [kTileVoxels], of the uncalibrated pooled prediction
+  const int32_t* labels = nullptr;      // [kTileVoxels]
+  const double* free_energy = nullptr;  // [kTileVoxels], F of the pooled logits
+};
+
+// What a metric may need to know about the data set.
+struct MetricContext {
+  int64_t num_classes = 0;
+  int64_t background = -1;  // -1: none
+};
+
+// One finished number. NaN means undefined here (no labelled voxel, class absent).
+struct MetricValue {
+  std::string name;
+  double value = 0.0;
+  std::vector<double> per_class;  // empty, or one per class
+};
+
+// Data behind a reliability diagram.
+struct ReliabilityBin {
+  double lower = 0.0;
+  double upper = 0.0;
+  int64_t count = 0;
+  int64_t correct = 0;
+  double confidence_sum = 0.0;
+};
+
+// A family of metrics that share sums. Add, then Merge in any order, then Finish: the result does
+// not depend on how the blocks of tiles were spread over accumulators (64-bit counts, ExactSum).
+class MetricAccumulator {
+ public:
+  virtual ~MetricAccumulator() = default;
+  virtual void Add(const EvalTile& tile) = 0;
+  // Tiles are over for now: moves pending double sums into order-free ones. Called at the end of
+  // each fixed block of tiles, and before Merge or Finish.
+  virtual void Flush() {}
+  // Same family and options, both flushed; `other` may be *this.
+  virtual void Merge(const MetricAccumulator& other) = 0;
+  // One value per entry of MetricInfo::numbers, in that order.
+  virtual std::vector<MetricValue> Finish() const = 0;
+  virtual std::vector<ReliabilityBin> Reliability() const { return {}; }
+};
+
+// How per-case values become one number.
+enum class Aggregate { kMeanOverCases, kPooled };
+
+// Which value is the best one, for tables that mark it.
+enum class Goal { kLow, kHigh, kZero, kNone };
+
+// Describes one metric of a family, for tables and checks.
+struct MetricNumber {
+  const char* name;
+  const char* summary;
+  Goal goal;
+  Aggregate aggregate;
+  double lowest;  // every defined value lies in [lowest, highest]
+  double highest;
+};
+
+struct MetricInfo {
+  const char* name;       // of the family
+  const char* reference;  // key in docs/references.md
+  std::span<const MetricNumber> numbers;
+  OptionMap (*defaults)();  // the options make() knows, with their default values
+  std::unique_ptr<MetricAccumulator> (*make)(const MetricContext& context,
+                                             const OptionMap& options);
+};
+
+// All families, in the order of list.cc.
+const std::vector<const MetricInfo*>& Metrics();
+
+}  // namespace segcal

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "metrics/metric.h"
+
+namespace segcal {
+namespace {
+
+struct OverlapOptions {
+  // Dice score of a class that is neither in the labels nor in the prediction: 1, or left out.
+  std::string absent = "one";
+
+  template <class Self, class Visitor>
+  static void Fields(Self& self, Visitor&& field) {
+    field("absent", self.absent, OneOf({"one", "skip"}));
+  }
+};
+
+// Voxels of one class: labelled, predicted, both.
+struct ClassCounts {
+  int64_t labelled = 0;
+  int64_t predicted = 0;
+  int64_t both = 0;
+
+  bool absent() const { return labelled + predicted == 0; }
+  // (O2); an absent class has no overlap to speak of: NaN.
+  double Dice() const {
+    return 2.0 * static_cast<double>(both) / static_cast<double>(labelled + predicted);
+  }
+  // (O3), NaN for an absent class.
+  double Jaccard() const {
+    return static_cast<double>(both) / static_cast<double>(labelled + predicted - both);
+  }
+};
+
+// Mean of the defined values among per_class, `left_out` (-1: none) aside; NaN if there is none.
+double MeanDefined(const std::vector<double>& per_class, int64_t left_out) {
+  double sum = 0.0;
+  int64_t count = 0;
+  for (size_t c = 0; c < per_class.size(); ++c) {
+    if (std::isnan(per_class[c]) || static_cast<int64_t>(c) == left_out) continue;
+    sum += per_class[c];
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+}
+
+// Overlap of prediction and labels from one confusion matrix (O1), docs/methods/overlap.md.
+class OverlapAccumulator final : public MetricAccumulator {
+ public:
+  OverlapAccumulator(const MetricContext& context, const OverlapOptions& options)
+      : num_classes_(context.num_classes),
+        background_(context.background),
+        absent_is_one_(options.absent == "one"),
+        confusion_(static_cast<size_t>(num_classes_ * num_classes_)) {}
+
+  void Add(const EvalTile& tile) override {
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      const int32_t label = tile.labels[v];
+      if (label != kNoLabel) ++confusion_[Cell(label, tile.predicted[v])];
+    }
+  }
+
+  void Merge(const MetricAccumulator& other) override {
+    const auto& from = static_cast<const OverlapAccumulator&>(other);
+    for (size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += from.confusion_[i];
+  }
+
+  std::vector<MetricValue> Finish() const override {
+    const std::vector<ClassCounts> counts = CountClasses();
+    int64_t total = 0;
+    for (const ClassCounts& c : counts) total += c.labelled;
+    // Without a labelled voxel nothing is defined: an empty case must not count as a perfect one.
+    const double absent_dice = absent_is_one_ && total > 0 ? 1.0 : std::nan("");
+    std::vector<double> dice;
+    std::vector<double> jaccard;
+    for (const ClassCounts& c : counts) {
+      dice.push_back(c.absent() ? absent_dice : c.Dice());
+      jaccard.push_back(c.Jaccard());
+    }
+    return {{"dsc", MeanDefined(dice, background_), dice},
+            {"miou", MeanDefined(jaccard, /*left_out=*/-1), jaccard}};
+  }
+
+ private:
+  size_t Cell(int64_t label, int64_t predicted) const {
+    return static_cast<size_t>(label * num_classes_ + predicted);
+  }
+
+  std::vector<ClassCounts> CountClasses() const {
+    std::vector<ClassCounts> counts(static_cast<size_t>(num_classes_));
+    for (int64_t label = 0; label < num_classes_; ++label) {
+      for (int64_t predicted = 0; predicted < num_classes_; ++predicted) {
+        const int64_t n = confusion_[Cell(label, predicted)];
+        counts[static_cast<size_t>(label)].labelled += n;
+        counts[static_cast<size_t>(predicted)].predicted += n;
+        if (label == predicted) counts[static_cast<size_t>(label)].both += n;
+      }
+    }
+    return counts;
+  }
+
+  int64_t num_classes_;
+  int64_t background_;
+  bool absent_is_one_;
+  std::vector<int64_t> confusion_;  // [label][predicted]
+};
+
+constexpr MetricNumber kNumbers[] = {
+    {"dsc",
+     "Dice score, mean over the classes but the background",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+    {"miou",
+     "intersection over union, mean over the classes present in labels or prediction",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+};
+
+std::unique_ptr<MetricAccumulator> MakeOverlap(const MetricContext& context,
+                                               const OptionMap& options) {
+  return std::make_unique<OverlapAccumulator>(context,
+                                              ParseOptions<OverlapOptions>("overlap", options));
+}
+
+}  // namespace
+
+extern constinit const MetricInfo kOverlap{.name = "overlap",
+                                           .reference = "Dice45",
+                                           .numbers = kNumbers,
+                                           .defaults = &DefaultOptions<OverlapOptions>,
+                                           .make = &MakeOverlap};
+
+}  // namespace segcal

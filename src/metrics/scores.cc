@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/scores.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/exact_sum.h"
+#include "metrics/metric.h"
+
+namespace segcal {
+namespace {
+
+// Means over the labelled voxels of quantities of one voxel: (P1) to (P6) in
+// docs/methods/scores.md.
+class ScoreAccumulator final : public MetricAccumulator {
+ public:
+  void Add(const EvalTile& tile) override {
+    AddScoreSums(tile.probs, tile.log_label, tile.labels, tile.num_classes, &pending_);
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      const int32_t label = tile.labels[v];
+      pending_correct_ += label == tile.predicted[v] ? 1 : 0;
+      pending_confidence_ += label != kNoLabel ? static_cast<double>(tile.confidence[v]) : 0.0;
+    }
+  }
+
+  void Flush() override {
+    count_ += pending_.count;
+    correct_ += pending_correct_;
+    log_loss_.Add(pending_.log_loss);
+    brier_.Add(pending_.brier);
+    entropy_.Add(pending_.entropy);
+    confidence_.Add(pending_confidence_);
+    pending_ = {};
+    pending_correct_ = 0;
+    pending_confidence_ = 0.0;
+  }
+
+  void Merge(const MetricAccumulator& other) override {
+    const auto& from = static_cast<const ScoreAccumulator&>(other);
+    count_ += from.count_;
+    correct_ += from.correct_;
+    log_loss_.Merge(from.log_loss_);
+    brier_.Merge(from.brier_);
+    entropy_.Merge(from.entropy_);
+    confidence_.Merge(from.confidence_);
+  }
+
+  std::vector<MetricValue> Finish() const override {
+    const double nll = Mean(log_loss_.value());
+    const double entropy = Mean(entropy_.value());
+    return {{"nll", nll, {}},
+            {"brier", Mean(brier_.value()), {}},
+            {"entropy", entropy, {}},
+            {"accuracy", Mean(static_cast<double>(correct_)), {}},
+            {"confidence", Mean(confidence_.value()), {}},
+            {"over_confidence", nll - entropy, {}}};
+  }
+
+ private:
+  double Mean(double sum) const {
+    return count_ > 0 ? sum / static_cast<double>(count_) : std::nan("");
+  }
+
+  ScoreSums pending_;
+  int64_t pending_correct_ = 0;
+  double pending_confidence_ = 0.0;
+
+  int64_t count_ = 0;
+  int64_t correct_ = 0;
+  ExactSum log_loss_;
+  ExactSum brier_;
+  ExactSum entropy_;
+  ExactSum confidence_;
+};
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Emitted probabilities are rounded, so a confidence may pass 1 by one unit in the last place.
+constexpr double kOne = 1.0 + 0x1p-22;
+
+constexpr MetricNumber kNumbers[] = {
+    {"nll",
+     "mean negative log-likelihood of the label, in nats",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     -0x1p-22,
+     kInfinity},
+    {"brier",
+     "mean squared distance of the probabilities from the one-hot label",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     2.0 * kOne},
+    {"entropy",
+     "mean entropy of the probabilities, in nats",
+     Goal::kNone,
+     Aggregate::kMeanOverCases,
+     -0x1p-22,
+     kInfinity},
+    {"accuracy",
+     "share of voxels whose most probable class is the label",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+    {"confidence",
+     "mean of the largest probability",
+     Goal::kNone,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"over_confidence",
+     "nll - entropy: positive if overconfident, negative if underconfident",
+     Goal::kZero,
+     Aggregate::kMeanOverCases,
+     -kInfinity,
+     kInfinity},
+};
+
+std::unique_ptr<MetricAccumulator> MakeScores(const MetricContext&, const OptionMap& options) {
+  ParseOptions<NoOptions>("scores", options);
+  return std::make_unique<ScoreAccumulator>();
+}
+
+}  // namespace
+
+extern constinit const MetricInfo kScores{.name = "scores",
+                                          .reference = "Brier50",
+                                          .numbers = kNumbers,
+                                          .defaults = &DefaultOptions<NoOptions>,
+                                          .make = &MakeScores};
+
+}  // namespace segcal
