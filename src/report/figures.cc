@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/figures.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/throw.h"
+#include "formats/array.h"
+#include "metrics/metric.h"
+#include "report/case_picture.h"
+#include "report/colorize.h"
+#include "report/reliability.h"
+#include "report/table.h"
+
+namespace segcal {
+namespace {
+
+struct TableMetric {
+  const char* name;
+  const char* header;
+  int decimals;
+  double factor;
+};
+
+// Columns of the main paper's Table 4, with what is at hand; percentages as there.
+constexpr TableMetric kTableMetrics[] = {
+    {"nll", "NLL", 4, 1.0},          {"brier", "Brier", 4, 1.0},     {"ece", "ECE", 4, 1.0},
+    {"mce", "MCE", 3, 1.0},          {"ace", "ACE", 4, 1.0},         {"accuracy", "Acc %", 2, 100.0},
+    {"dsc", "DSC %", 2, 100.0},      {"miou", "mIoU %", 2, 100.0},   {"flip_rate", "Flip %", 3, 1.0},
+};
+
+double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name) {
+  for (const MetricResult& metric : metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  return std::nan("");
+}
+
+Better BetterOf(const std::string& name) {
+  for (const MetricInfo* info : Metrics()) {
+    for (const MetricNumber& number : info->numbers) {
+      if (name != number.name) continue;
+      if (number.goal == Goal::kLow) return Better::kLower;
+      if (number.goal == Goal::kHigh) return Better::kHigher;
+    }
+  }
+  return Better::kNeither;
+}
+
+// Which two axes a picture shows: the last two; where to cut the others: the most informative slice.
+struct Slice {
+  SliceSize size;
+  int64_t first = 0;  // voxel of its upper left corner
+  int64_t index = 0;
+  int64_t depth = 1;
+};
+
+Slice ChooseSlice(const Dataset& dataset, const CaseMaps& maps) {
+  Slice slice;
+  const std::vector<int64_t>& shape = maps.shape;
+  slice.size.width = shape.back();
+  slice.size.height = shape.size() >= 2 ? shape[shape.size() - 2] : 1;
+  slice.depth = shape.size() >= 3 ? shape[0] : 1;
+  slice.index = MostInformativeSlice(maps.labels, slice.depth, slice.size.count(), dataset.background.value_or(-1));
+  slice.first = slice.index * slice.size.count();
+  return slice;
+}
+
+template <class T>
+std::vector<T> Cut(const std::vector<T>& values, const Slice& slice) {
+  return {values.begin() + slice.first, values.begin() + slice.first + slice.size.count()};
+}
+
+const Case& FindCase(const Dataset& dataset, const std::string& id) {
+  for (const Case& c : dataset.cases) {
+    if (c.id == id) return c;
+  }
+  Throw(ErrorCode::kInvalidArgument, "the data set has no case \"{}\"", id);
+}
+
+// The case's picture in 8 bits, or nothing: a picture without it is still a picture.
+std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const Slice& slice) {
+  if (entry.image.empty() || slice.depth != 1) return {};
+  const auto array = OpenArray((std::filesystem::path(dataset.folder) / entry.image).string());
+  const ArrayInfo& info = array->info();
+  const bool gray = info.shape.size() == 2;
+  const bool fits = info.dtype == DType::kU8 && (gray || info.shape.size() == 3) &&
+                    info.shape[0] == slice.size.height && info.shape[1] == slice.size.width;
+  if (!fits) return {};
+  const int64_t channels = gray ? 1 : info.shape[2];
+  std::vector<uint8_t> bytes(static_cast<size_t>(info.NumElements()));
+  array->Read(0, info.NumElements(), bytes.data());
+  std::vector<Rgb> image(static_cast<size_t>(slice.size.count()));
+  for (size_t i = 0; i < image.size(); ++i) {
+    const uint8_t* p = bytes.data() + i * static_cast<size_t>(channels);
+    image[i] = channels >= 3 ? Rgb{p[0], p[1], p[2]} : Rgb{p[0], p[0], p[0]};
+  }
+  return image;
+}
+
+std::string NoteFor(const EvaluateResult& result, const std::string& id) {
+  std::string note;
+  for (const PipelineMetrics& pipeline : result.pipelines) {
+    for (const CaseMetrics& c : pipeline.cases) {
+      if (c.id != id) continue;
+      note += fmt::format("{}{}: NLL {:.3f}, ECE {:.3f}",
+                          note.empty() ? "" : "   ",
+                          pipeline.pipeline,
+                          ValueOf(c.metrics, "nll"),
+                          ValueOf(c.metrics, "ece"));
+    }
+  }
+  return note;
+}
+
+}  // namespace
+
+std::string ReliabilityFigure(const EvaluateResult& result) {
+  std::vector<ReliabilityPanel> panels;
+  for (const PipelineMetrics& pipeline : result.pipelines) {
+    ReliabilityPanel panel{.title = pipeline.pipeline};
+    for (const ReliabilityRow& row : pipeline.reliability) {
+      panel.bins.push_back({.lower = row.lower,
+                            .upper = row.upper,
+                            .count = row.count,
+                            .correct = row.correct,
+                            .confidence_sum = row.confidence_sum});
+    }
+    panel.numbers = {{"ECE", ValueOf(pipeline.pooled, "ece")}, {"NLL", ValueOf(pipeline.pooled, "nll")}};
+    panels.push_back(std::move(panel));
+  }
+  return ReliabilitySvg(panels);
+}
+
+std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result) {
+  const Slice slice = ChooseSlice(dataset, maps);
+  CasePicture picture;
+  picture.title = slice.depth == 1 ? maps.id : fmt::format("{}, slice {} of {}", maps.id, slice.index, slice.depth);
+  picture.note = NoteFor(result, maps.id);
+  picture.size = slice.size;
+  const size_t axes = maps.spacing.size();
+  if (axes >= 2) picture.pixel_aspect = maps.spacing[axes - 2] / maps.spacing[axes - 1];
+  picture.classes = dataset.classes;
+  picture.background = dataset.background.value_or(-1);
+  picture.image = ReadImage(dataset, FindCase(dataset, maps.id), slice);
+  picture.labels = Cut(maps.labels, slice);
+  picture.predicted = Cut(maps.models.front().predicted, slice);
+  picture.confidence_before = Cut(maps.models.front().confidence, slice);
+  picture.before = result.pipelines.front().pipeline;
+  if (maps.models.size() > 1) {
+    picture.predicted_after = Cut(maps.models.back().predicted, slice);
+    picture.confidence_after = Cut(maps.models.back().confidence, slice);
+    picture.after = result.pipelines.back().pipeline;
+  }
+  picture.fields = {{.caption = "free energy", .values = Cut(maps.free_energy, slice)}};
+  return CasePictureSvg(picture);
+}
+
+std::string MetricsTable(const EvaluateResult& result) {
+  std::vector<TableColumn> columns = {{.header = "pipeline", .align = Align::kLeft}};
+  for (const TableMetric& metric : kTableMetrics) {
+    columns.push_back({.header = metric.header, .align = Align::kRight, .better = BetterOf(metric.name)});
+  }
+  Table table(columns);
+  for (const PipelineMetrics& pipeline : result.pipelines) {
+    std::vector<TableCell> row = {pipeline.pipeline};
+    for (const TableMetric& metric : kTableMetrics) {
+      row.push_back(NumberCell(ValueOf(pipeline.mean, metric.name) * metric.factor, metric.decimals));
+    }
+    table.AddRow(std::move(row));
+  }
+  return table.ToText();
+}
+
+}  // namespace segcal

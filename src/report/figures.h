@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/case_maps.h"
+#include "segcal/dataset.h"
+#include "segcal/evaluate.h"
+
+namespace segcal {
+
+// A reliability diagram per pipeline.
+std::string ReliabilityFigure(const EvaluateResult& result);
+
+// A slice of one case: image, labels, prediction, errors, confidence of the first model (before) and
+// of the last (after), and the free energy.
+std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result);
+
+// The table of an evaluation: one row per pipeline, the columns of the main paper's tables.
+std::string MetricsTable(const EvaluateResult& result);
+
+}  // namespace segcal

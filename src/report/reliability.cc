@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/reliability.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/colors.h"
+#include "report/legend.h"
+#include "report/svg.h"
+#include "report/text.h"
+
+namespace segcal {
+namespace {
+
+constexpr double kMargin = 20.0;
+constexpr double kPanelWidth = 430.0;
+constexpr double kAxisRoom = 70.0;  // left of the plots: tick labels and the name of the axis
+constexpr double kPlotSide = 340.0;
+constexpr double kHistogramGap = 16.0;
+constexpr double kHistogramHeight = 78.0;
+constexpr double kFooter = 48.0;  // tick labels, name of the axis, room below
+constexpr double kTitle = 26.0;
+constexpr double kTileHeight = 40.0;
+constexpr size_t kTilesPerRow = 4;
+constexpr double kSummary = 26.0;
+
+struct Totals {
+  int64_t count = 0;
+  double accuracy = 0.0;
+  double confidence = 0.0;
+  double least_share = 1.0;  // of the non-empty bins
+};
+
+Totals Summarize(const std::vector<ReliabilityBin>& bins) {
+  Totals totals;
+  int64_t correct = 0;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  double confidence_sum = 0.0;
+  for (const ReliabilityBin& bin : bins) {
+    totals.count += bin.count;
+    correct += bin.correct;
+    confidence_sum += bin.confidence_sum;
+    if (bin.count > 0) least = std::min(least, bin.count);
+  }
+  if (totals.count == 0) return totals;
+  const auto count = static_cast<double>(totals.count);
+  totals.accuracy = static_cast<double>(correct) / count;
+  totals.confidence = confidence_sum / count;
+  totals.least_share = static_cast<double>(least) / count;
+  return totals;
+}
+
+// Where the parts of one panel are.
+struct Frame {
+  Point corner;
+  Box plot;
+  Box histogram;
+
+  double X(double confidence) const noexcept { return plot.x + plot.width * confidence; }
+  double Y(double accuracy) const noexcept { return plot.bottom() - plot.height * accuracy; }
+};
+
+double HeaderHeight(const std::vector<ReliabilityPanel>& panels) {
+  size_t rows = 0;
+  for (const auto& panel : panels) {
+    rows = std::max(rows, (panel.numbers.size() + kTilesPerRow - 1) / kTilesPerRow);
+  }
+  return kTitle + static_cast<double>(rows) * kTileHeight + kSummary;
+}
+
+Frame FrameAt(Point corner, double header) {
+  const Box plot{corner.x + kAxisRoom, corner.y + header, kPlotSide, kPlotSide};
+  return {corner, plot, {plot.x, plot.bottom() + kHistogramGap, kPlotSide, kHistogramHeight}};
+}
+
+double PanelHeight(double header) {
+  return header + kPlotSide + kHistogramGap + kHistogramHeight + kFooter;
+}
+
+void DrawNumbers(const ReliabilityPanel& panel, Point corner, Svg* svg) {
+  const double width = kPlotSide / static_cast<double>(kTilesPerRow);
+  for (size_t i = 0; i < panel.numbers.size(); ++i) {
+    const size_t row = i / kTilesPerRow;
+    const size_t column = i % kTilesPerRow;
+    const double x = corner.x + static_cast<double>(column) * width;
+    const double y = corner.y + static_cast<double>(row) * kTileHeight;
+    const auto& [name, value] = panel.numbers[i];
+    svg->AddText(
+        {x, y + 12.0}, FitPixels(name, 11.0, width - 6.0), {.size = 11.0, .color = kFaint});
+    svg->AddText({x, y + 30.0},
+                 FitPixels(FormatNumber(value, 4), 15.5 * kBoldWidth, width),
+                 {.size = 15.5, .color = kInk, .bold = true});
+  }
+}
+
+void DrawHeader(const ReliabilityPanel& panel, const Totals& totals, const Frame& frame, Svg* svg) {
+  svg->AddText({frame.plot.x, frame.corner.y + 15.0},
+               FitPixels(panel.title, 16.0 * kBoldWidth, kPlotSide),
+               {.size = 16.0, .color = kInk, .bold = true});
+  DrawNumbers(panel, {frame.plot.x, frame.corner.y + kTitle}, svg);
+  if (totals.count == 0) return;
+  const std::string summary = fmt::format("accuracy {} · confidence {} · n = {}",
+                                          FormatNumber(totals.accuracy, 3),
+                                          FormatNumber(totals.confidence, 3),
+                                          FormatCount(totals.count));
+  svg->AddText({frame.plot.x, frame.plot.y - 11.0},
+               FitPixels(summary, 10.5, kPlotSide + 15.0),
+               {.size = 10.5, .color = kFaint});
+}
+
+void DrawAxes(const Frame& frame, Svg* svg) {
+  const Box& plot = frame.plot;
+  for (int i = 0; i <= 5; ++i) {
+    const double tick = i / 5.0;
+    const double x = frame.X(tick);
+    const double y = frame.Y(tick);
+    svg->AddLine({plot.x, y}, {plot.right(), y}, {.color = kRule});
+    svg->AddLine({x, plot.y}, {x, plot.bottom()}, {.color = kRule});
+    svg->AddText({plot.x - 7.0, y + 3.8},
+                 FormatNumber(tick, 1),
+                 {.size = 11.0, .color = kFaint, .anchor = Anchor::kEnd});
+    svg->AddText({x, frame.histogram.bottom() + 16.0},
+                 FormatNumber(tick, 1),
+                 {.size = 11.0, .color = kFaint, .anchor = Anchor::kMiddle});
+  }
+  svg->AddText({frame.corner.x + 14.0, frame.Y(0.5)},
+               "accuracy",
+               {.size = 12.0, .color = kInk, .anchor = Anchor::kMiddle, .upwards = true});
+  svg->AddText({frame.X(0.5), frame.histogram.bottom() + 34.0},
+               "confidence",
+               {.size = 12.0, .color = kInk, .anchor = Anchor::kMiddle});
+}
+
+// A bar from `low` to `high` accuracy over the bin; white shows between neighbours.
+void DrawBar(
+    const ReliabilityBin& bin, double low, double high, Rgb color, const Frame& frame, Svg* svg) {
+  const double left = frame.X(bin.lower);
+  const double width = frame.X(bin.upper) - left;
+  const double gap = std::min(1.0, 0.15 * width);
+  const Box box{left + gap / 2.0, frame.Y(high), width - gap, frame.Y(low) - frame.Y(high)};
+  svg->AddRect(box, {.fill = color});
+}
+
+void DrawBars(const ReliabilityPanel& panel, const Frame& frame, Svg* svg) {
+  for (const ReliabilityBin& bin : panel.bins) {
+    if (bin.count == 0) continue;
+    const auto count = static_cast<double>(bin.count);
+    const double accuracy = std::clamp(static_cast<double>(bin.correct) / count, 0.0, 1.0);
+    const double confidence = std::clamp(bin.confidence_sum / count, 0.0, 1.0);
+    const double low = std::min(accuracy, confidence);
+    DrawBar(bin, 0.0, low, kBlue, frame, svg);
+    DrawBar(bin,
+            low,
+            std::max(accuracy, confidence),
+            confidence > accuracy ? kRed : kAmber,
+            frame,
+            svg);
+    const double y = frame.Y(accuracy);
+    svg->AddLine({frame.X(bin.lower) + 0.5, y},
+                 {frame.X(bin.upper) - 0.5, y},
+                 {.color = kInk, .width = 1.5});
+  }
+  svg->AddLine({frame.X(0.0), frame.Y(0.0)},
+               {frame.X(1.0), frame.Y(1.0)},
+               {.color = kInk, .width = 1.2, .dashed = true});
+}
+
+// The bottom of the logarithmic axis, 10^exponent: even, so that the middle tick is a whole power.
+int FloorExponent(double least_share) {
+  const int exponent = static_cast<int>(std::floor(std::log10(least_share) / 2.0)) * 2;
+  return std::clamp(exponent, -6, -2);
+}
+
+std::string PercentLabel(int exponent) {
+  return FormatNumber(100.0 * std::pow(10.0, exponent), std::max(0, -2 - exponent)) + "%";
+}
+
+void DrawHistogramAxis(const Frame& frame, int exponent, Svg* svg) {
+  const Box& box = frame.histogram;
+  for (int i = 0; i <= 2; ++i) {
+    const double y = box.y + box.height * i / 2.0;
+    svg->AddLine({box.x, y}, {box.right(), y}, {.color = kRule});
+    svg->AddText({box.x - 7.0, y + 3.8},
+                 PercentLabel(exponent * i / 2),
+                 {.size = 10.5, .color = kFaint, .anchor = Anchor::kEnd});
+  }
+  svg->AddText({frame.corner.x + 14.0, box.y + box.height / 2.0},
+               "voxels",
+               {.size = 12.0, .color = kInk, .anchor = Anchor::kMiddle, .upwards = true});
+}
+
+void DrawHistogram(const ReliabilityPanel& panel,
+                   const Totals& totals,
+                   const Frame& frame,
+                   Svg* svg) {
+  const Box& box = frame.histogram;
+  const int exponent = FloorExponent(totals.least_share);
+  DrawHistogramAxis(frame, exponent, svg);
+  for (const ReliabilityBin& bin : panel.bins) {
+    if (bin.count == 0) continue;
+    const double share = static_cast<double>(bin.count) / static_cast<double>(totals.count);
+    // At least a line: rare is not empty.
+    const double height = std::max(1.5, box.height * (1.0 - std::log10(share) / exponent));
+    const double left = frame.X(bin.lower);
+    const double width = frame.X(bin.upper) - left;
+    const double gap = std::min(1.0, 0.15 * width);
+    svg->AddRect({left + gap / 2.0, box.bottom() - height, width - gap, height},
+                 {.fill = kHatchDark});
+  }
+  const auto mark = [&](double at, Rgb color, bool dashed) {
+    const double x = frame.X(std::clamp(at, 0.0, 1.0));
+    svg->AddLine(
+        {x, box.y - 5.0}, {x, box.bottom()}, {.color = color, .width = 2.0, .dashed = dashed});
+  };
+  mark(totals.accuracy, kInk, false);
+  mark(totals.confidence, kRed, true);
+}
+
+void DrawPanel(const ReliabilityPanel& panel, const Frame& frame, Svg* svg) {
+  const Totals totals = Summarize(panel.bins);
+  DrawHeader(panel, totals, frame, svg);
+  DrawAxes(frame, svg);
+  if (totals.count > 0) {
+    DrawBars(panel, frame, svg);
+    DrawHistogram(panel, totals, frame, svg);
+  } else {
+    svg->AddText({frame.X(0.5), frame.Y(0.5)},
+                 "no labelled voxels",
+                 {.size = 14.0, .color = kFaint, .anchor = Anchor::kMiddle});
+  }
+  svg->AddRect(frame.plot, {.stroke = kFaint});
+  svg->AddRect(frame.histogram, {.stroke = kRule});
+}
+
+std::vector<LegendItem> Legend() {
+  return {{.text = "accuracy of the bin", .color = kBlue},
+          {.text = "over-confident gap", .color = kRed},
+          {.text = "under-confident gap", .color = kAmber},
+          {.text = "perfect calibration", .color = kInk, .sign = Sign::kDashedLine},
+          {.text = "overall accuracy", .color = kInk, .sign = Sign::kLine},
+          {.text = "mean confidence", .color = kRed, .sign = Sign::kDashedLine}};
+}
+
+size_t ColumnsFor(size_t count) noexcept {
+  if (count == 4) return 2;
+  return std::clamp<size_t>(count, 1, 3);
+}
+
+}  // namespace
+
+std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels) {
+  const size_t columns = ColumnsFor(panels.size());
+  const size_t rows = (panels.size() + columns - 1) / columns;
+  const double header = HeaderHeight(panels);
+  const double inner_width = static_cast<double>(columns) * kPanelWidth;
+  const double legend_top = kMargin + static_cast<double>(rows) * PanelHeight(header);
+  const std::vector<LegendItem> legend = Legend();
+  const double legend_width = inner_width - kAxisRoom;
+  const double legend_height = LegendHeight(legend, legend_width);
+  Svg svg(inner_width + 2.0 * kMargin, legend_top + legend_height + kMargin, "Reliability diagram");
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const size_t row = i / columns;
+    const size_t column = i % columns;
+    const Point corner{kMargin + static_cast<double>(column) * kPanelWidth,
+                       kMargin + static_cast<double>(row) * PanelHeight(header)};
+    DrawPanel(panels[i], FrameAt(corner, header), &svg);
+  }
+  DrawLegend(legend, {kMargin + kAxisRoom, legend_top}, legend_width, &svg);
+  return std::move(svg).Finish();
+}
+
+}  // namespace segcal
