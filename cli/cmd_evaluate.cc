@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.h"
+#include "core/file.h"
+#include "core/throw.h"
+#include "metrics/metric.h"
+#include "pipeline/case_maps.h"
+#include "report/figures.h"
+#include "segcal/evaluate.h"
+
+namespace segcal::cli {
+namespace {
+
+struct Arguments {
+  std::string dataset;
+  std::vector<std::string> models;
+  std::vector<std::string> pipelines;
+  std::string output;
+  std::string figures;
+  std::string picture_case;
+  std::vector<std::string> set;
+  EvaluateOptions options;
+  RunFlags run;
+  bool json = false;
+};
+
+// Metric options belong to the family that knows them.
+void SetMetricOption(const std::string& text, EvaluateOptions* options) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) Throw(ErrorCode::kInvalidArgument, "--set {}: key=value is required", text);
+  const std::string key = text.substr(0, equals);
+  for (const MetricInfo* info : Metrics()) {
+    if (info->defaults().contains(key)) {
+      options->metrics[info->name][key] = text.substr(equals + 1);
+      return;
+    }
+  }
+  Throw(ErrorCode::kInvalidArgument, "--set {}: no metric has the option \"{}\"", text, key);
+}
+
+std::vector<Model> ModelsOf(const Arguments& given, const Dataset& dataset) {
+  std::vector<Model> models;
+  for (const std::string& pipeline : given.pipelines) models.push_back(Baseline(dataset, pipeline));
+  for (const std::string& path : given.models) models.push_back(Model::Load(path));
+  if (models.empty()) models.push_back(Baseline(dataset, "none(z)"));
+  return models;
+}
+
+int64_t CaseIndex(const Dataset& dataset, const std::string& id) {
+  if (id.empty()) return 0;
+  for (size_t c = 0; c < dataset.cases.size(); ++c) {
+    if (dataset.cases[c].id == id) return static_cast<int64_t>(c);
+  }
+  Throw(ErrorCode::kInvalidArgument, "--picture {}: there is no such case among those evaluated", id);
+}
+
+void WriteFigures(const Arguments& given,
+                  const Dataset& dataset,
+                  const std::vector<Model>& models,
+                  const EvaluateResult& result) {
+  std::error_code error;
+  std::filesystem::create_directories(given.figures, error);
+  if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", given.figures, error.message());
+  const std::filesystem::path folder(given.figures);
+  WriteText((folder / "reliability.svg").string(), ReliabilityFigure(result));
+  const CaseMaps maps = MapCase(dataset, CaseIndex(dataset, given.picture_case), models, given.run.Make());
+  WriteText((folder / "case.svg").string(), CaseFigure(dataset, maps, result));
+}
+
+void Print(const Arguments& given, const EvaluateResult& result) {
+  fmt::print("{}{}: {} cases, {} voxels, {} labelled\n\n{}\n",
+             result.dataset,
+             result.split.empty() ? "" : ", split " + result.split,
+             result.pipelines.front().cases.size(),
+             HumanCount(result.voxels),
+             HumanCount(result.labelled),
+             MetricsTable(result));
+  fmt::print("Mean over cases; ACE over all voxels.\n");
+  if (!given.output.empty()) fmt::print("wrote {}\n", given.output);
+  if (!given.figures.empty()) fmt::print("wrote {0}/reliability.svg and {0}/case.svg\n", given.figures);
+}
+
+void Run(const Arguments& given) {
+  EvaluateOptions options = given.options;
+  options.run = given.run.Make();
+  for (const std::string& text : given.set) SetMetricOption(text, &options);
+  const Dataset whole = LoadDataset(given.dataset);
+  const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
+  const std::vector<Model> models = ModelsOf(given, dataset);
+  const EvaluateResult result = Evaluate(dataset, models, options);
+  options.run.progress = {};
+  ReportSkipped(result.skipped);
+  if (!given.output.empty()) WriteText(given.output, ToJson(result));
+  if (!given.figures.empty()) WriteFigures(given, dataset, models, result);
+  if (given.json) {
+    fmt::print("{}", ToJson(result));
+  } else {
+    Print(given, result);
+  }
+}
+
+std::string Footer() {
+  std::string text = "Metrics:\n";
+  for (const MetricInfo* info : Metrics()) {
+    for (const MetricNumber& number : info->numbers) text += fmt::format("  {:<18} {}\n", number.name, number.summary);
+    for (const auto& [key, value] : info->defaults()) text += fmt::format("  {:<18}   --set {}={}\n", "", key, value);
+  }
+  text += "\nExamples:\n  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o metrics.json\n";
+  text += "  segcal evaluate camvid -m ts.json --split test --figures figures";
+  return text;
+}
+
+}  // namespace
+
+Action SetUpEvaluate(CLI::App& app) {
+  auto given = std::make_shared<Arguments>();
+  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")->required();
+  app.add_option("-m,--model", given->models, "Model file; may be given several times");
+  app.add_option("-p,--pipeline", given->pipelines, "Pipeline without a fit, such as none(z); several times");
+  app.add_option("-o,--output", given->output, "Metrics file to write (JSON, with a row per case)");
+  app.add_option("--split", given->options.split, "Only the cases of this split");
+  app.add_option("--figures", given->figures, "Folder for reliability.svg and case.svg");
+  app.add_option("--picture", given->picture_case, "Case to draw (default: the first)");
+  app.add_option("--set", given->set, "Option of a metric, key=value; several times");
+  app.add_flag("--json", given->json, "Print the metrics as JSON");
+  AddRunFlags(app, &given->run);
+  app.footer(Footer());
+  return [given] { Run(*given); };
+}
+
+}  // namespace segcal::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "calibrators/calibrator.h"
+#include "cli/command.h"
+#include "core/json.h"
+#include "pipeline/model.h"
+#include "segcal/fit.h"
+
+namespace segcal::cli {
+namespace {
+
+struct Arguments {
+  std::string dataset;
+  std::string pipeline = "ts(z)";
+  std::string output;
+  FitOptions options;
+  RunFlags run;
+  bool json = false;
+};
+
+std::string CalibratorHelp() {
+  std::string text = "Calibrators:\n";
+  for (const CalibratorInfo* info : Calibrators()) {
+    text += fmt::format("  {:<10} {}\n", info->name, info->summary);
+    for (const auto& [key, value] : info->default_options()) text += fmt::format("  {:<10}   {}={}\n", "", key, value);
+  }
+  text += "Poolings: z (mean of the members' logits), p (mean of their probabilities), z0, z1, ... (one member)\n\n";
+  text += "Example:\n  segcal fit camvid/dataset.json -p 'ts(z)' -o ts.json\n\n";
+  text += "Uses the cases of split \"calibration\" where the data set names splits, else all.";
+  return text;
+}
+
+void PrintReport(const Model& model, const std::string& output, double seconds) {
+  const FitReport& fit = model.state().fit;
+  const FitOutcome& outcome = fit.outcome;
+  fmt::print("{}: {} in {} passes, {:.2f} s\n", model.pipeline(), outcome.status, outcome.passes, seconds);
+  fmt::print("  {} labelled voxels of {} cases\n", HumanCount(fit.labelled), fit.cases);
+  fmt::print("  NLL {:.5f} -> {:.5f}\n", fit.nll_before, outcome.nll_after);
+  if (const Json parameters = model.state().calibrator->Parameters(); parameters.contains("beta")) {
+    const double beta = parameters["beta"].get<double>();
+    fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / beta, beta);
+  }
+  double residual = 0.0;
+  for (const Certificate& certificate : outcome.certificates) residual = std::max(residual, certificate.gradient);
+  if (!outcome.certificates.empty()) fmt::print("  optimality residual {:.1e}\n", residual);
+  fmt::print("  translation invariant: {}; preserves: {}\n",
+             model.translation_invariant() ? "yes" : "no",
+             model.preserves());
+  for (const std::string& warning : outcome.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  fmt::print("wrote {}\n", output);
+}
+
+void Run(const Arguments& given) {
+  FitOptions options = given.options;
+  options.run = given.run.Make();
+  const auto began = std::chrono::steady_clock::now();
+  const FitResult result = Fit(LoadDataset(given.dataset), given.pipeline, options);
+  options.run.progress = {};
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  ReportSkipped(result.skipped);
+  result.model.Save(given.output);
+  if (given.json) {
+    fmt::print("{}", result.model.ToJson());
+  } else {
+    PrintReport(result.model, given.output, seconds);
+  }
+}
+
+}  // namespace
+
+Action SetUpFit(CLI::App& app) {
+  auto given = std::make_shared<Arguments>();
+  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")->required();
+  app.add_option("-p,--pipeline", given->pipeline, "Calibrator and pooling: name(pooling, key=value)")
+      ->capture_default_str();
+  app.add_option("-o,--output", given->output, "Model file to write")->required();
+  app.add_option("--seed", given->options.seed, "Seed of the voxel sample that starts the fit")
+      ->capture_default_str();
+  app.add_flag("--json", given->json, "Print the model as JSON");
+  AddRunFlags(app, &given->run);
+  app.footer(CalibratorHelp());
+  return [given] { Run(*given); };
+}
+
+}  // namespace segcal::cli

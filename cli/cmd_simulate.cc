@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+
+#include "cli/command.h"
+#include "core/json.h"
+#include "core/throw.h"
+#include "segcal/simulate.h"
+
+namespace segcal::cli {
+namespace {
+
+struct Arguments {
+  std::string folder;
+  std::string size;
+  SimulateOptions options;
+  bool quiet = false;
+  bool json = false;
+};
+
+// "360x480" or "48x96x96".
+std::vector<int64_t> ParseSize(const std::string& text) {
+  std::vector<int64_t> size;
+  const char* p = text.data();
+  const char* end = p + text.size();
+  while (p < end) {
+    int64_t value = 0;
+    const auto result = std::from_chars(p, end, value);
+    if (result.ec != std::errc()) break;
+    size.push_back(value);
+    p = result.ptr;
+    if (p == end) return size;
+    if (*p++ != 'x') break;
+  }
+  Throw(ErrorCode::kInvalidArgument, "--size {}: HxW or DxHxW is required, for example 360x480", text);
+}
+
+void Run(const Arguments& given) {
+  SimulateOptions options = given.options;
+  if (!given.size.empty()) options.size = ParseSize(given.size);
+  const SimulateSummary summary =
+      Simulate(given.folder, options, given.quiet ? ProgressCallback() : ProgressDisplay());
+  if (given.json) {
+    fmt::print("{}",
+               DumpJson({{"voxels", summary.num_voxels},
+                         {"labelled", summary.num_labelled},
+                         {"true_nll", JsonNumber(summary.true_nll)},
+                         {"true_entropy", JsonNumber(summary.true_entropy)},
+                         {"stored_nll", JsonNumber(summary.stored_nll)},
+                         {"stored_confidence", JsonNumber(summary.stored_confidence)},
+                         {"stored_accuracy", JsonNumber(summary.stored_accuracy)}}));
+    return;
+  }
+  fmt::print("{}: {} cases, {} voxels ({} labelled)\n",
+             given.folder,
+             options.num_cases,
+             HumanCount(summary.num_voxels),
+             HumanCount(summary.num_labelled));
+  fmt::print("  stored prediction: accuracy {:.2f} %, mean confidence {:.2f} %, NLL {:.5f}\n",
+             100.0 * summary.stored_accuracy,
+             100.0 * summary.stored_confidence,
+             summary.stored_nll);
+  fmt::print("  true map:          NLL {:.5f} (what a perfect calibrator reaches)\n", summary.true_nll);
+}
+
+}  // namespace
+
+Action SetUpSimulate(CLI::App& app) {
+  auto given = std::make_shared<Arguments>();
+  SimulateOptions& options = given->options;
+  app.add_option("folder", given->folder, "Folder to write, new or empty")->required();
+  app.add_option("--preset", options.preset, "Kind of scene")
+      ->check(CLI::IsMember(SimulatePresets()))
+      ->capture_default_str();
+  app.add_option("--cases", options.num_cases, "Number of images or volumes")->capture_default_str();
+  app.add_option("--members", options.num_members, "Networks in the ensemble")->capture_default_str();
+  app.add_option("--classes", options.num_classes, "Number of classes (default: the preset's)");
+  app.add_option("--size", given->size, "HxW or DxHxW (default: the preset's)");
+  app.add_option("--seed", options.seed, "Everything follows from it")->capture_default_str();
+  app.add_option("--map", options.true_map, "How the true probabilities follow from the prediction")
+      ->check(CLI::IsMember(SimulateTrueMaps()))
+      ->capture_default_str();
+  app.add_option("--temperature", options.temperature, "Typical true temperature; above 1: over-confident")
+      ->capture_default_str();
+  app.add_option("--variation", options.variation, "Spread of the other true maps around it, in [0, 1)")
+      ->capture_default_str();
+  app.add_option("--correlation", options.correlation, "Range of correlated label noise in voxels; 0: independent")
+      ->capture_default_str();
+  app.add_option("--offset", options.offset, "Spread of the smooth offset added to all logits")
+      ->capture_default_str();
+  app.add_option("--member-noise", options.member_noise, "Spread of each member's own noise")->capture_default_str();
+  app.add_option("--ignore", options.ignore_fraction, "Expected part of voxels without a label (default: the preset's)");
+  app.add_option("--dtype", options.dtype, "Type of the predictions")
+      ->check(CLI::IsMember({"float16", "float32"}))
+      ->capture_default_str();
+  app.add_option("--input", options.input, "Kind of the predictions")
+      ->check(CLI::IsMember({"logits", "probabilities"}))
+      ->capture_default_str();
+  app.add_option("--threads", options.num_threads, "Threads; 0 is all cores")->check(CLI::Range(0, 1024));
+  app.add_flag("--json", given->json, "Print the summary as JSON");
+  app.add_flag("--quiet", given->quiet, "No progress display");
+  app.footer(
+      "Examples:\n  segcal simulate street --preset street --correlation 6\n"
+      "  segcal simulate recovery --preset roads --cases 4 --size 512x512 --temperature 1.5");
+  return [given] { Run(*given); };
+}
+
+}  // namespace segcal::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "core/throw.h"
+
+namespace segcal::cli {
+
+int64_t ParseBytes(const std::string& text) {
+  double value = 0.0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  const std::string unit(result.ptr, end);
+  double scale = 0.0;
+  if (unit.empty() || unit == "B") scale = 1.0;
+  if (unit == "K" || unit == "k") scale = 0x1p10;
+  if (unit == "M") scale = 0x1p20;
+  if (unit == "G") scale = 0x1p30;
+  if (unit == "T") scale = 0x1p40;
+  if (result.ec != std::errc() || scale == 0.0 || !(value > 0.0) || value * scale > 0x1p60) {
+    Throw(ErrorCode::kInvalidArgument, "\"{}\" is not an amount of memory; for example 512M or 4G", text);
+  }
+  return static_cast<int64_t>(std::floor(value * scale));
+}
+
+void AddRunFlags(CLI::App& app, RunFlags* flags) {
+  app.add_option("--threads", flags->run.threads, "Threads; 0 is all cores. Results do not depend on it")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--memory", flags->memory, "Memory to stay within, for example 512M or 4G (default 2G)");
+  app.add_option("--cache", flags->run.cache_dir, "Folder for decoded data that does not fit into memory");
+  app.add_flag("--skip-bad", flags->run.skip_bad, "Leave out cases that cannot be read, and list them");
+  app.add_flag("--quiet", flags->quiet, "No progress display");
+}
+
+RunOptions RunFlags::Make() const {
+  RunOptions options = run;
+  options.memory = ParseBytes(memory);
+  if (!quiet) options.progress = ProgressDisplay();
+  return options;
+}
+
+void ReportSkipped(const std::vector<std::string>& skipped) {
+  for (const std::string& line : skipped) fmt::print(stderr, "skipped {}\n", line);
+}
+
+}  // namespace segcal::cli

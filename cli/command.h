@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "segcal/dataset.h"
+#include "segcal/fit.h"
+
+namespace segcal::cli {
+
+// One command: adds its arguments to `app` and returns what to do once they are parsed.
+using Action = std::function<void()>;
+
+struct Command {
+  const char* name;
+  const char* summary;
+  Action (*set_up)(CLI::App& app);
+};
+
+// All commands, in the order of the help; defined in main.cc.
+Action SetUpApply(CLI::App& app);
+Action SetUpEvaluate(CLI::App& app);
+Action SetUpFit(CLI::App& app);
+Action SetUpIndex(CLI::App& app);
+Action SetUpInspect(CLI::App& app);
+Action SetUpSimulate(CLI::App& app);
+
+// --threads, --memory, --cache, --skip-bad, --quiet: the same for every command that reads a data set.
+struct RunFlags {
+  RunOptions run;
+  std::string memory = "2G";
+  bool quiet = false;
+
+  // Options with the memory parsed and a progress display on standard error.
+  RunOptions Make() const;
+};
+void AddRunFlags(CLI::App& app, RunFlags* flags);
+
+// "512M", "4G", "1.5G", or bytes; an Error otherwise.
+int64_t ParseBytes(const std::string& text);
+
+// Progress on standard error: a bar on a terminal, a line per stage elsewhere.
+ProgressCallback ProgressDisplay();
+
+// Lines on standard error for what was left out.
+void ReportSkipped(const std::vector<std::string>& skipped);
+
+// "1.2 M" style for counts of voxels.
+std::string HumanCount(int64_t count);
+
+}  // namespace segcal::cli

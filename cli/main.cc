@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/command.h"
+#include "segcal/error.h"
+#include "segcal/version.h"
+
+namespace segcal::cli {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"simulate", "Make a data set whose true probabilities are known", &SetUpSimulate},
+    {"index", "Write a data set file from file name patterns", &SetUpIndex},
+    {"inspect", "Show what is in a data set or a model", &SetUpInspect},
+    {"fit", "Fit a calibrator on held-out predictions", &SetUpFit},
+    {"apply", "Write calibrated probabilities", &SetUpApply},
+    {"evaluate", "Measure calibration and segmentation quality", &SetUpEvaluate},
+};
+
+constexpr const char* kFooter =
+    "A first run, from nothing:\n"
+    "  segcal simulate demo --preset street\n"
+    "  segcal fit demo -p 'ts(z)' -o model.json\n"
+    "  segcal evaluate demo -p 'none(z)' -m model.json --split test --figures figures\n\n"
+    "Exit codes: 0 ok, 1 internal error, 2 wrong usage, 3 bad data, 4 input/output error.";
+
+int ExitCode(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return 2;
+    case ErrorCode::kBadData:
+    case ErrorCode::kUnsupported:
+      return 3;
+    case ErrorCode::kIo:
+      return 4;
+  }
+  return 1;
+}
+
+int Run(int argc, char** argv) {
+  CLI::App app("Makes the confidence of semantic segmentation models trustworthy.", "segcal");
+  app.set_version_flag("--version", std::string("segcal ") + kVersion);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  std::vector<std::pair<CLI::App*, Action>> actions;
+  for (const Command& command : kCommands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.summary);
+    actions.emplace_back(sub, command.set_up(*sub));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version end here with 0; everything else is a usage error.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  for (const auto& [sub, action] : actions) {
+    if (sub->parsed()) action();
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace segcal::cli
+
+int main(int argc, char** argv) {
+  try {
+    return segcal::cli::Run(argc, argv);
+  } catch (const segcal::Error& error) {
+    fmt::print(stderr, "segcal: {}\n", error.what());
+    return segcal::cli::ExitCode(error.code());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "segcal: out of memory\n");
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "segcal: internal error: {}\n", error.what());
+    return 1;
+  }
+}

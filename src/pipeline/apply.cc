@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segcal/apply.h"
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+
+#include "core/throw.h"
+#include "kernels/softmax.h"
+#include "pipeline/compatible.h"
+#include "pipeline/emit.h"
+#include "pipeline/model.h"
+#include "pipeline/outputs.h"
+#include "pipeline/run.h"
+
+namespace segcal {
+namespace {
+
+// The arrays of one case being written, made when its first block arrives.
+struct CaseFiles {
+  std::once_flag made;
+  std::vector<CaseOutput> outputs;
+  std::unique_ptr<BoundCalibrator> bound;
+};
+
+// What one worker needs.
+struct Workspace {
+  TileBuffer tile;
+  EmitBuffer emit;
+  EmitBuffer plain;
+  std::vector<CaseOutput::Scratch> scratch;
+};
+
+class Application {
+ public:
+  Application(const Model& model, const CaseStream& stream, std::string folder, const ApplyOptions& options)
+      : state_(model.state()),
+        stream_(stream),
+        folder_(std::move(folder)),
+        options_(options),
+        cases_(static_cast<size_t>(stream.num_cases())),
+        workspaces_(static_cast<size_t>(stream.num_workers())) {
+    for (const std::string& name : options.write) kinds_.push_back(&FindOutputKind(name));
+    MakeFolders();
+  }
+
+  ApplyResult Run() {
+    std::atomic<int64_t> voxels{0};
+    stream_.ForEachBlock(
+        "apply " + state_.pipeline,
+        [&](VoxelBlock& block, int64_t c, int worker) { ApplyBlock(block, c, &workspaces_[static_cast<size_t>(worker)]); },
+        [&](int64_t c, const CaseReader& reader) {
+          Finish(&cases_[static_cast<size_t>(c)]);
+          voxels += reader.num_voxels();
+        });
+    ApplyResult result;
+    result.voxels = voxels;
+    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
+      for (const OutputKind* kind : kinds_) result.files.push_back(PathOf(c, *kind));
+    }
+    return result;
+  }
+
+ private:
+  // One kind goes straight into the folder, several into sub-folders.
+  std::string FolderOf(const OutputKind& kind) const {
+    return kinds_.size() == 1 ? folder_ : (std::filesystem::path(folder_) / kind.name).string();
+  }
+  std::string PathOf(int64_t c, const OutputKind& kind) const {
+    const std::string& id = stream_.dataset().cases[static_cast<size_t>(c)].id;
+    return (std::filesystem::path(FolderOf(kind)) / (id + ExtensionOf(options_.format))).string();
+  }
+
+  void MakeFolders() const {
+    for (const OutputKind* kind : kinds_) {
+      std::error_code error;
+      std::filesystem::create_directories(FolderOf(*kind), error);
+      if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", FolderOf(*kind), error.message());
+    }
+  }
+
+  CaseFiles& FilesOf(int64_t c, const CaseReader& reader) {
+    CaseFiles& files = cases_[static_cast<size_t>(c)];
+    std::call_once(files.made, [&] {
+      for (const OutputKind* kind : kinds_) {
+        if (kind->needs_labels && !reader.has_labels()) {
+          Throw(ErrorCode::kBadData, "case {} has no labels, which {} needs", reader.id(), kind->name);
+        }
+        files.outputs.emplace_back(PathOf(c, *kind), *kind, reader, options_);
+      }
+      files.bound = state_.calibrator->Bind(reader, state_.spec.pooling);
+    });
+    return files;
+  }
+
+  void ApplyBlock(VoxelBlock& block, int64_t c, Workspace* work) {
+    const CaseFiles& files = FilesOf(c, block.reader());
+    work->scratch.resize(files.outputs.size());
+    const Properties properties = state_.calibrator->properties();
+    for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
+      const TileProbs probs = work->emit.Reserve(tile.num_classes);
+      EmitTile(*files.bound, properties, tile, probs);
+      if (block.has_mask()) RestoreMasked(block, t, tile, probs, work);
+      for (size_t k = 0; k < files.outputs.size(); ++k) {
+        files.outputs[k].AddTile(tile, probs, properties.preserves != Preserves::kNone, t, &work->scratch[k]);
+      }
+    }
+    for (size_t k = 0; k < files.outputs.size(); ++k) files.outputs[k].WriteBlock(block, &work->scratch[k]);
+  }
+
+  // Masked voxels are not calibrated: they keep softmax(z).
+  static void RestoreMasked(const VoxelBlock& block, int64_t t, const Tile& tile, const TileProbs& probs, Workspace* work) {
+    const TileProbs plain = work->plain.Reserve(tile.num_classes);
+    SoftmaxTile(tile, 1.0, plain);
+    for (int64_t v = 0; v < tile.count; ++v) {
+      if (!block.Masked(t * kTileVoxels + v)) continue;
+      for (int64_t k = 0; k < tile.num_classes; ++k) {
+        probs.probs[k * kTileVoxels + v] = plain.probs[k * kTileVoxels + v];
+      }
+    }
+  }
+
+  void Finish(CaseFiles* files) {
+    for (CaseOutput& output : files->outputs) output.Commit();
+    files->outputs.clear();
+    files->bound.reset();
+  }
+
+  const ModelState& state_;
+  const CaseStream& stream_;
+  std::string folder_;
+  const ApplyOptions& options_;
+  std::vector<const OutputKind*> kinds_;
+  std::vector<CaseFiles> cases_;
+  std::vector<Workspace> workspaces_;
+};
+
+}  // namespace
+
+ApplyResult Apply(const Model& model, const Dataset& dataset, const std::string& folder, const ApplyOptions& options) {
+  const ModelState& state = model.state();
+  CheckCompatible(model, dataset);
+  if (options.dtype != DType::kF16 && options.dtype != DType::kF32) {
+    Throw(ErrorCode::kInvalidArgument, "cannot write {}; float16 or float32 is required", NameOf(options.dtype));
+  }
+  if (options.write.empty()) Throw(ErrorCode::kInvalidArgument, "nothing to write is named");
+  const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
+  std::vector<std::string> skipped;
+  const Dataset cases = ReadableCases(split, {state.spec.pooling}, options.run, &skipped);
+  const CaseStream stream(cases, {state.spec.pooling}, StreamOptionsOf(options.run));
+  ApplyResult result = Application(model, stream, folder, options).Run();
+  result.skipped = std::move(skipped);
+  return result;
+}
+
+}  // namespace segcal

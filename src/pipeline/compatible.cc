@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compatible.h"
+
+#include "core/throw.h"
+
+namespace segcal {
+
+void CheckCompatible(const Model& model, const Dataset& dataset) {
+  if (model.classes().size() != dataset.classes.size()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "the model {} is for {} classes, the data set \"{}\" has {}",
+          model.pipeline(),
+          model.classes().size(),
+          dataset.name,
+          dataset.classes.size());
+  }
+  for (size_t c = 0; c < dataset.classes.size(); ++c) {
+    if (model.classes()[c] == dataset.classes[c]) continue;
+    Throw(ErrorCode::kInvalidArgument,
+          "class {} is \"{}\" in the model {} and \"{}\" in the data set \"{}\"",
+          c,
+          model.classes()[c],
+          model.pipeline(),
+          dataset.classes[c],
+          dataset.name);
+  }
+  if (model.input() != dataset.input) {
+    Throw(ErrorCode::kInvalidArgument,
+          "the model {} takes {}, the data set \"{}\" holds {}",
+          model.pipeline(),
+          model.input(),
+          dataset.name,
+          dataset.input);
+  }
+}
+
+}  // namespace segcal

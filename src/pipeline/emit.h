@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "calibrators/calibrator.h"
+#include "core/aligned.h"
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// Memory for what one tile emits.
+class EmitBuffer {
+ public:
+  TileProbs Reserve(int64_t num_classes);
+
+ private:
+  AlignedBuffer memory_;
+};
+
+// The one place where probabilities leave a calibrator: applies it and, if it declares to preserve
+// the decision, makes the emitted float32 values keep it (the winner rule).
+void EmitTile(const BoundCalibrator& bound, const Properties& properties, const Tile& tile, const TileProbs& out);
+
+}  // namespace segcal

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segcal/evaluate.h"
+
+#include <atomic>
+#include <cmath>
+#include <mutex>
+
+#include "core/throw.h"
+#include "kernels/scores.h"
+#include "kernels/softmax.h"
+#include "metrics/metric.h"
+#include "pipeline/compatible.h"
+#include "pipeline/emit.h"
+#include "pipeline/model.h"
+#include "pipeline/run.h"
+
+namespace segcal {
+namespace {
+
+// One accumulator per metric family.
+class Accumulators {
+ public:
+  Accumulators(const MetricContext& context, const EvaluateOptions& options) {
+    for (const MetricInfo* info : Metrics()) {
+      const auto it = options.metrics.find(info->name);
+      families_.push_back(info->make(context, it == options.metrics.end() ? OptionMap{} : it->second));
+    }
+  }
+  void Add(const EvalTile& tile) {
+    for (const auto& family : families_) family->Add(tile);
+  }
+  void Flush() {
+    for (const auto& family : families_) family->Flush();
+  }
+  void Merge(const Accumulators& other) {
+    for (size_t f = 0; f < families_.size(); ++f) families_[f]->Merge(*other.families_[f]);
+  }
+  std::vector<MetricResult> Finish() const {
+    std::vector<MetricResult> results;
+    for (const auto& family : families_) {
+      for (MetricValue& value : family->Finish()) {
+        results.push_back({.name = value.name, .value = value.value, .per_class = std::move(value.per_class)});
+      }
+    }
+    return results;
+  }
+  std::vector<ReliabilityRow> Reliability() const {
+    std::vector<ReliabilityRow> rows;
+    for (const auto& family : families_) {
+      for (const ReliabilityBin& bin : family->Reliability()) {
+        rows.push_back({.lower = bin.lower,
+                        .upper = bin.upper,
+                        .count = bin.count,
+                        .correct = bin.correct,
+                        .confidence_sum = bin.confidence_sum});
+      }
+    }
+    return rows;
+  }
+
+ private:
+  std::vector<std::unique_ptr<MetricAccumulator>> families_;
+};
+
+std::vector<Aggregate> AggregatesOfMetrics() {
+  std::vector<Aggregate> aggregates;
+  for (const MetricInfo* info : Metrics()) {
+    for (const MetricNumber& number : info->numbers) aggregates.push_back(number.aggregate);
+  }
+  return aggregates;
+}
+
+// Mean of the defined values; NaN if there is none.
+double MeanOfDefined(const std::vector<double>& values) {
+  double sum = 0.0;
+  int64_t count = 0;
+  for (const double value : values) {
+    if (std::isnan(value)) continue;
+    sum += value;
+    ++count;
+  }
+  return count == 0 ? std::nan("") : sum / static_cast<double>(count);
+}
+
+// The number to report for metric m, from the cases' values in the order of the data set.
+MetricResult MeanOverCases(const std::vector<CaseMetrics>& cases, size_t m, const MetricResult& pooled) {
+  MetricResult mean{.name = pooled.name, .value = 0.0, .per_class = std::vector<double>(pooled.per_class.size())};
+  std::vector<double> values;
+  for (const CaseMetrics& c : cases) values.push_back(c.metrics[m].value);
+  mean.value = MeanOfDefined(values);
+  for (size_t k = 0; k < mean.per_class.size(); ++k) {
+    values.clear();
+    for (const CaseMetrics& c : cases) values.push_back(c.metrics[m].per_class[k]);
+    mean.per_class[k] = MeanOfDefined(values);
+  }
+  return mean;
+}
+
+// Everything about one case while its blocks are coming in.
+struct CaseState {
+  std::once_flag made;
+  std::vector<std::unique_ptr<BoundCalibrator>> bound;     // per model
+  std::vector<std::vector<Accumulators>> sums;             // [worker][model], made on first use
+};
+
+class Evaluation {
+ public:
+  Evaluation(const CaseStream& stream, const std::vector<Model>& models, const EvaluateOptions& options)
+      : stream_(stream),
+        models_(models),
+        options_(options),
+        context_{.num_classes = stream.dataset().num_classes(), .background = stream.dataset().background.value_or(-1)},
+        cases_(static_cast<size_t>(stream.num_cases())),
+        workspaces_(static_cast<size_t>(stream.num_workers())) {
+    for (size_t m = 0; m < models.size(); ++m) pooled_.emplace_back(context_, options_);
+    result_.pipelines.resize(models.size());
+    for (size_t m = 0; m < models.size(); ++m) {
+      result_.pipelines[m].pipeline = models[m].pipeline();
+      result_.pipelines[m].cases.resize(cases_.size());
+    }
+  }
+
+  EvaluateResult Run() {
+    stream_.ForEachBlock(
+        "evaluate",
+        [&](VoxelBlock& block, int64_t c, int worker) { AddBlock(block, &CaseOf(c, block.reader()), worker); },
+        [&](int64_t c, const CaseReader& reader) { FinishCase(c, reader); });
+    for (size_t m = 0; m < models_.size(); ++m) FinishPipeline(m);
+    result_.dataset = stream_.dataset().name;
+    result_.voxels = voxels_;
+    result_.labelled = labelled_;
+    return std::move(result_);
+  }
+
+ private:
+  struct Workspace {
+    TileBuffer tile;
+    EmitBuffer emit;
+    alignas(64) double free_energy[kTileVoxels];
+    alignas(64) float confidence[kTileVoxels];
+    alignas(64) uint16_t predicted[kTileVoxels];
+  };
+
+  CaseState& CaseOf(int64_t c, const CaseReader& reader) {
+    CaseState& state = cases_[static_cast<size_t>(c)];
+    std::call_once(state.made, [&] {
+      if (!reader.has_labels()) {
+        Throw(ErrorCode::kBadData, "case {} has no labels, which evaluation needs", reader.id());
+      }
+      for (const Model& model : models_) {
+        state.bound.push_back(model.state().calibrator->Bind(reader, model.state().spec.pooling));
+      }
+      state.sums.resize(workspaces_.size());
+    });
+    return state;
+  }
+
+  void AddBlock(VoxelBlock& block, CaseState* state, int worker) {
+    std::vector<Accumulators>& sums = state->sums[static_cast<size_t>(worker)];
+    while (sums.size() < models_.size()) sums.emplace_back(context_, options_);
+    for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      // Models that share a pooling share the pooled tile.
+      const Pooling* pooled = nullptr;
+      Tile tile;
+      Workspace& work = workspaces_[static_cast<size_t>(worker)];
+      for (size_t m = 0; m < models_.size(); ++m) {
+        const Pooling& pooling = models_[m].state().spec.pooling;
+        if (pooled == nullptr || !(*pooled == pooling)) {
+          tile = block.PoolTileInto(t, pooling, &work.tile);
+          FreeEnergyTile(tile, work.free_energy);
+          pooled = &pooling;
+        }
+        AddTile(tile, models_[m].state(), *state->bound[m], &work, &sums[m]);
+      }
+    }
+    for (Accumulators& family : sums) family.Flush();
+    const auto labels = block.labels();
+    labelled_ += static_cast<int64_t>(labels.size()) - std::count(labels.begin(), labels.end(), kNoLabel);
+    voxels_ += block.count();
+  }
+
+  static void AddTile(const Tile& tile,
+                      const ModelState& model,
+                      const BoundCalibrator& bound,
+                      Workspace* work,
+                      Accumulators* sums) {
+    const TileProbs probs = work->emit.Reserve(tile.num_classes);
+    EmitTile(bound, model.calibrator->properties(), tile, probs);
+    TopLabelTile(probs.probs, tile.num_classes, work->confidence, work->predicted);
+    sums->Add({.num_classes = tile.num_classes,
+               .probs = probs.probs,
+               .log_label = probs.log_label,
+               .confidence = work->confidence,
+               .predicted = work->predicted,
+               .decision = tile.decision,
+               .labels = tile.labels,
+               .free_energy = work->free_energy});
+  }
+
+  void FinishCase(int64_t c, const CaseReader& reader) {
+    CaseState& state = cases_[static_cast<size_t>(c)];
+    for (size_t m = 0; m < models_.size(); ++m) {
+      Accumulators total(context_, options_);
+      for (const auto& worker : state.sums) {
+        if (!worker.empty()) total.Merge(worker[m]);
+      }
+      result_.pipelines[m].cases[static_cast<size_t>(c)] = {.id = reader.id(), .metrics = total.Finish()};
+      const std::lock_guard lock(pooled_mutex_);
+      pooled_[m].Merge(total);
+    }
+    state.sums.clear();
+    state.bound.clear();
+  }
+
+  void FinishPipeline(size_t m) {
+    PipelineMetrics& pipeline = result_.pipelines[m];
+    pipeline.pooled = pooled_[m].Finish();
+    pipeline.reliability = pooled_[m].Reliability();
+    const std::vector<Aggregate> aggregates = AggregatesOfMetrics();
+    for (size_t k = 0; k < pipeline.pooled.size(); ++k) {
+      pipeline.mean.push_back(aggregates[k] == Aggregate::kPooled
+                                  ? pipeline.pooled[k]
+                                  : MeanOverCases(pipeline.cases, k, pipeline.pooled[k]));
+    }
+  }
+
+  const CaseStream& stream_;
+  const std::vector<Model>& models_;
+  const EvaluateOptions& options_;
+  const MetricContext context_;
+  std::vector<CaseState> cases_;
+  std::vector<Workspace> workspaces_;
+  std::mutex pooled_mutex_;
+  std::vector<Accumulators> pooled_;
+  std::atomic<int64_t> voxels_{0};
+  std::atomic<int64_t> labelled_{0};
+  EvaluateResult result_;
+};
+
+void CheckMetricNames(const EvaluateOptions& options) {
+  for (const auto& [name, given] : options.metrics) {
+    std::vector<std::string> known;
+    for (const MetricInfo* info : Metrics()) known.emplace_back(info->name);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      Throw(ErrorCode::kInvalidArgument, "unknown metric family \"{}\"; there are {}", name, fmt::join(known, ", "));
+    }
+  }
+}
+
+}  // namespace
+
+Model Baseline(const Dataset& dataset, const std::string& pipeline) {
+  const PipelineSpec spec = ParsePipeline(pipeline);
+  Model model = UnfittedModel(spec, dataset.classes, dataset.input);
+  if (model.state().calibrator->counts(dataset.num_classes()).optimised > 0) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{} must be fitted first: segcal fit DATASET -p '{}' -o model.json",
+          model.pipeline(),
+          model.pipeline());
+  }
+  return model;
+}
+
+EvaluateResult Evaluate(const Dataset& dataset, const std::vector<Model>& models, const EvaluateOptions& options) {
+  if (models.empty()) Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
+  CheckMetricNames(options);
+  std::vector<Pooling> poolings;
+  for (const Model& model : models) {
+    CheckCompatible(model, dataset);
+    poolings.push_back(model.state().spec.pooling);
+  }
+  const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
+  std::vector<std::string> skipped;
+  const Dataset cases = ReadableCases(split, poolings, options.run, &skipped);
+  const CaseStream stream(cases, poolings, StreamOptionsOf(options.run));
+  EvaluateResult result = Evaluation(stream, models, options).Run();
+  result.split = options.split;
+  result.skipped = std::move(skipped);
+  return result;
+}
+
+}  // namespace segcal

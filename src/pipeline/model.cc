@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/model.h"
+
+#include <charconv>
+
+#include "core/file.h"
+#include "core/json.h"
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+
+void CheckDeclared(JsonObject* object, const Properties& actual) {
+  JsonObject declared(object->Object("properties"), object->where() + ": properties");
+  const bool same = declared.Bool("translation_invariant") == actual.translation_invariant &&
+                    declared.String("preserves") == NameOf(actual.preserves);
+  declared.Finish();
+  if (!same) {
+    Throw(ErrorCode::kBadData,
+          "{}: the declared properties are not those of its calibrator (translation_invariant {}, preserves {})",
+          object->where(),
+          actual.translation_invariant,
+          NameOf(actual.preserves));
+  }
+}
+
+Json CertificatesJson(const std::vector<Certificate>& certificates) {
+  Json json = Json::array();
+  for (const Certificate& c : certificates) {
+    json.push_back({{"gradient", c.gradient}, {"newton_decrement", c.newton_decrement}, {"bounded", c.bounded}});
+  }
+  return json;
+}
+
+Json FitJson(const FitReport& fit) {
+  if (fit.cases == 0) return nullptr;
+  return {{"data",
+           {{"name", fit.data_name},
+            {"cases", fit.cases},
+            {"voxels", fit.voxels},
+            {"labelled", fit.labelled},
+            {"hash", fmt::format("{:016x}", fit.hash)}}},
+          {"nll_before", fit.nll_before},
+          {"nll_after", fit.outcome.nll_after},
+          {"solver", fit.outcome.solver},
+          {"status", fit.outcome.status},
+          {"passes", fit.outcome.passes},
+          {"certificates", CertificatesJson(fit.outcome.certificates)},
+          {"warnings", fit.outcome.warnings}};
+}
+
+uint64_t ReadHash(JsonObject* object) {
+  const std::string text = object->String("hash");
+  uint64_t hash = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  if (text.size() != 16 || result.ptr != text.data() + text.size()) {
+    Throw(ErrorCode::kBadData, "{}: hash \"{}\", 16 hexadecimal digits are required", object->where(), text);
+  }
+  return hash;
+}
+
+std::vector<Certificate> ReadCertificates(const Json& json, const std::string& where) {
+  std::vector<Certificate> certificates;
+  for (const Json& item : json) {
+    JsonObject object(item, where);
+    certificates.push_back({.gradient = object.Number("gradient"),
+                            .newton_decrement = object.Number("newton_decrement"),
+                            .bounded = object.Bool("bounded")});
+    object.Finish();
+  }
+  return certificates;
+}
+
+FitReport ReadFit(const Json& json, const std::string& where) {
+  if (json.is_null()) return {};
+  JsonObject object(json, where);
+  FitReport fit;
+  JsonObject data(object.Object("data"), where + ": data");
+  fit.data_name = data.String("name");
+  fit.cases = data.Integer("cases");
+  fit.voxels = data.Integer("voxels");
+  fit.labelled = data.Integer("labelled");
+  fit.hash = ReadHash(&data);
+  data.Finish();
+  fit.nll_before = object.Number("nll_before");
+  fit.outcome.nll_after = object.Number("nll_after");
+  fit.outcome.solver = object.String("solver");
+  fit.outcome.status = object.String("status");
+  fit.outcome.passes = object.Integer("passes");
+  fit.outcome.certificates = ReadCertificates(object.Array("certificates"), where + ": certificates");
+  fit.outcome.warnings = object.Strings("warnings");
+  object.Finish();
+  return fit;
+}
+
+std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string& path) {
+  JsonObject object(json, path);
+  const int64_t version = object.Integer("segcal_model");
+  if (version != kFormatVersion) {
+    Throw(ErrorCode::kUnsupported, "{}: model format {}, this segcal reads {}", path, version, kFormatVersion);
+  }
+  auto state = std::make_shared<ModelState>();
+  state->spec = ParsePipeline(object.String("pipeline"));
+  state->pipeline = FormatPipeline(state->spec);
+  state->classes = object.Strings("classes");
+  state->input = object.String("input");
+  state->floor = object.Number("floor");
+  const double floor = FloorOf(ParseInputKind(state->input));
+  if (state->floor != floor) {
+    Throw(ErrorCode::kUnsupported, "{}: floor {}, this segcal computes with {}", path, state->floor, floor);
+  }
+  state->calibrator = MakeCalibrator(state->spec.stages, state->spec.options);
+  CheckDeclared(&object, state->calibrator->properties());
+  state->calibrator->SetParameters(
+      object.Object("parameters"), static_cast<int64_t>(state->classes.size()), path + ": parameters");
+  state->fit = ReadFit(object.Any("fit"), path + ": fit");
+  object.Finish();
+  return state;
+}
+
+}  // namespace
+
+Model Model::Load(const std::string& path) { return Model(ReadState(ReadJson(path), path)); }
+
+std::string Model::ToJson() const {
+  const Properties properties = state_->calibrator->properties();
+  const Json json = {
+      {"segcal_model", kFormatVersion},
+      {"pipeline", state_->pipeline},
+      {"classes", state_->classes},
+      {"input", state_->input},
+      {"floor", state_->floor},
+      {"properties",
+       {{"translation_invariant", properties.translation_invariant}, {"preserves", NameOf(properties.preserves)}}},
+      {"parameters", state_->calibrator->Parameters()},
+      {"fit", FitJson(state_->fit)}};
+  return DumpJson(json);
+}
+
+void Model::Save(const std::string& path) const { WriteText(path, ToJson()); }
+
+const std::string& Model::pipeline() const { return state_->pipeline; }
+const std::vector<std::string>& Model::classes() const { return state_->classes; }
+const std::string& Model::input() const { return state_->input; }
+bool Model::translation_invariant() const { return state_->calibrator->properties().translation_invariant; }
+const char* Model::preserves() const { return NameOf(state_->calibrator->properties().preserves); }
+
+Model UnfittedModel(const PipelineSpec& spec, const std::vector<std::string>& classes, const std::string& input) {
+  auto state = std::make_shared<ModelState>();
+  state->spec = spec;
+  state->pipeline = FormatPipeline(spec);
+  state->classes = classes;
+  state->input = input;
+  state->floor = FloorOf(ParseInputKind(input));
+  state->calibrator = MakeCalibrator(spec.stages, spec.options);
+  return Model(std::move(state));
+}
+
+}  // namespace segcal

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/outputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/throw.h"
+#include "kernels/emit.h"
+#include "kernels/scores.h"
+
+namespace segcal {
+namespace {
+
+void FillProbabilities(const Tile& tile, const TileProbs& probs, float* out) {
+  std::copy_n(probs.probs, tile.num_classes * kTileVoxels, out);
+}
+
+void FillConfidence(const Tile& tile, const TileProbs& probs, float* out) {
+  alignas(64) uint16_t predicted[kTileVoxels];
+  TopLabelTile(probs.probs, tile.num_classes, out, predicted);
+}
+
+void FillLabels(const Tile& tile, const TileProbs& probs, float* out) {
+  alignas(64) float confidence[kTileVoxels];
+  alignas(64) uint16_t predicted[kTileVoxels];
+  TopLabelTile(probs.probs, tile.num_classes, confidence, predicted);
+  std::copy_n(predicted, kTileVoxels, out);
+}
+
+void FillEntropy(const Tile& tile, const TileProbs& probs, float* out) {
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    double entropy = 0.0;
+    for (int64_t c = 0; c < tile.num_classes; ++c) {
+      const double q = probs.probs[c * kTileVoxels + v];
+      if (q > 0.0) entropy -= q * std::log(q);
+    }
+    out[v] = static_cast<float>(entropy);
+  }
+}
+
+void FillLogLabel(const Tile&, const TileProbs& probs, float* out) { std::copy_n(probs.log_label, kTileVoxels, out); }
+
+double One(int64_t) { return 1.0; }
+double LogOf(int64_t num_classes) { return num_classes > 1 ? std::log(static_cast<double>(num_classes)) : 1.0; }
+// Class indices are written as they are.
+double AsItIs(int64_t) { return 65535.0; }
+
+DType FileType(const OutputKind& kind, const ApplyOptions& options, int64_t num_classes) {
+  if (kind.whole_numbers) return num_classes <= 256 ? DType::kU8 : DType::kU16;
+  return options.format == "png" ? DType::kU16 : options.dtype;
+}
+
+void CheckPng(const OutputKind& kind, const CaseReader& reader, const std::string& path) {
+  if (kind.png_white == nullptr) {
+    Throw(ErrorCode::kInvalidArgument, "{} cannot be a PNG; use the format npy, npz or nifti", kind.name);
+  }
+  if (reader.shape().size() != 2) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: the case has {} spatial axes, a PNG has 2; use the format nifti or npy",
+          path,
+          reader.shape().size());
+  }
+}
+
+// Geometry is taken from the label file where that is NIfTI too.
+std::string ReferenceFor(const CaseReader& reader) {
+  const std::string& labels = reader.labels_file();
+  const bool nifti = labels.ends_with(".nii") || labels.ends_with(".nii.gz");
+  return nifti ? labels : std::string();
+}
+
+}  // namespace
+
+const std::vector<OutputKind>& OutputKinds() {
+  static const std::vector<OutputKind> kinds = {
+      {"probabilities", "calibrated probability of every class", true, false, false, nullptr, &FillProbabilities},
+      {"confidence", "largest probability", false, false, false, &One, &FillConfidence},
+      {"labels", "class with the largest probability", false, false, true, &AsItIs, &FillLabels},
+      {"entropy", "entropy of the probabilities, in nats", false, false, false, &LogOf, &FillEntropy},
+      {"log_label", "log-probability of the true label", false, true, false, nullptr, &FillLogLabel},
+  };
+  return kinds;
+}
+
+const OutputKind& FindOutputKind(const std::string& name) {
+  std::vector<std::string> names;
+  for (const OutputKind& kind : OutputKinds()) {
+    if (name == kind.name) return kind;
+    names.emplace_back(kind.name);
+  }
+  Throw(ErrorCode::kInvalidArgument, "cannot write \"{}\"; there are {}", name, fmt::join(names, ", "));
+}
+
+std::string ExtensionOf(const std::string& format) {
+  if (format == "npy" || format == "npz" || format == "png") return "." + format;
+  if (format == "nifti") return ".nii.gz";
+  Throw(ErrorCode::kInvalidArgument, "unknown output format \"{}\"; there are npy, npz, nifti, png", format);
+}
+
+CaseOutput::CaseOutput(std::string path, const OutputKind& kind, const CaseReader& reader, const ApplyOptions& options)
+    : path_(std::move(path)),
+      kind_(kind),
+      channels_(kind.per_class ? reader.num_classes() : 1),
+      num_voxels_(reader.num_voxels()),
+      dtype_(FileType(kind, options, reader.num_classes())) {
+  if (options.format == "png") CheckPng(kind, reader, path_);
+  if (dtype_ == DType::kU16 && !kind.whole_numbers) scale_ = 65535.0 / kind.png_white(reader.num_classes());
+  ArrayInfo info{.dtype = dtype_, .shape = reader.shape(), .spacing = reader.spacing()};
+  if (kind.per_class) info.shape.insert(info.shape.begin(), channels_);
+  const std::string key = kind.per_class ? "probabilities" : kind.name;
+  writer_ = CreateArray(path_, info, {.key = key, .reference = ReferenceFor(reader), .cache_dir = options.run.cache_dir});
+}
+
+void CaseOutput::AddTile(const Tile& tile,
+                         const TileProbs& probs,
+                         bool keep_decision,
+                         int64_t index,
+                         Scratch* scratch) const {
+  scratch->block.Reserve(channels_ * kBlockVoxels * SizeOf(dtype_));
+  auto* values = reinterpret_cast<float*>(scratch->values.Reserve(channels_ * kTileVoxels * int64_t{sizeof(float)}));
+  kind_.fill(tile, probs, values);
+  Convert(values, tile, keep_decision && kind_.per_class, index, scratch);
+}
+
+void CaseOutput::Convert(const float* values,
+                         const Tile& tile,
+                         bool keep_decision,
+                         int64_t index,
+                         Scratch* scratch) const {
+  const int64_t size = SizeOf(dtype_);
+  std::byte* block = scratch->block.Reserve(0) + index * kTileVoxels * size;
+  const std::byte* rows = reinterpret_cast<const std::byte*>(values);
+  const int64_t total = channels_ * kTileVoxels;
+  if (dtype_ != DType::kF32) {
+    std::byte* converted = scratch->converted.Reserve(total * size);
+    rows = converted;
+    if (dtype_ == DType::kF16) {
+      RoundToHalf(values, tile.decision, keep_decision, channels_, reinterpret_cast<uint16_t*>(converted));
+    } else {
+      for (int64_t i = 0; i < total; ++i) {
+        const auto whole = static_cast<uint16_t>(std::lround(static_cast<double>(values[i]) * scale_));
+        std::memcpy(converted + i * size, &whole, static_cast<size_t>(size));  // little endian: the low byte first
+      }
+    }
+  }
+  for (int64_t c = 0; c < channels_; ++c) {
+    std::memcpy(block + c * kBlockVoxels * size, rows + c * kTileVoxels * size, static_cast<size_t>(kTileVoxels * size));
+  }
+}
+
+void CaseOutput::WriteBlock(const VoxelBlock& block, Scratch* scratch) const {
+  const int64_t stride = kBlockVoxels * SizeOf(dtype_);
+  for (int64_t c = 0; c < channels_; ++c) {
+    writer_->WriteAt(c * num_voxels_ + block.first(), block.count(), scratch->block.Reserve(0) + c * stride);
+  }
+}
+
+}  // namespace segcal

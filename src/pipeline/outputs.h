@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/aligned.h"
+#include "data/voxel_block.h"
+#include "formats/array.h"
+#include "segcal/apply.h"
+
+namespace segcal {
+
+// What `apply` can write per voxel, one line of the table in outputs.cc each.
+struct OutputKind {
+  const char* name;
+  const char* summary;
+  bool per_class;      // (C, spatial...), else (spatial...)
+  bool needs_labels;
+  bool whole_numbers;  // class indices: 8 or 16 bits; else the float type asked for
+  // The value that becomes white in a 16-bit PNG, given the number of classes; null: no PNG.
+  double (*png_white)(int64_t num_classes);
+  // Values of a tile as [channels][kTileVoxels].
+  void (*fill)(const Tile& tile, const TileProbs& probs, float* out);
+};
+
+const std::vector<OutputKind>& OutputKinds();
+const OutputKind& FindOutputKind(const std::string& name);
+
+// File extension of an output format: ".npy", ".npz", ".nii.gz", ".png".
+std::string ExtensionOf(const std::string& format);
+
+// One output array of one case while it is being written; blocks arrive from any worker.
+class CaseOutput {
+ public:
+  CaseOutput(std::string path, const OutputKind& kind, const CaseReader& reader, const ApplyOptions& options);
+
+  const std::string& path() const noexcept { return path_; }
+  void Commit() { writer_->Commit(); }
+
+  // A block being filled by one worker.
+  struct Scratch {
+    AlignedBuffer values;  // of one tile, float
+    AlignedBuffer converted;  // of one tile, in the type of the file
+    AlignedBuffer block;   // [channels][kBlockVoxels] of the file's type
+  };
+  void AddTile(const Tile& tile, const TileProbs& probs, bool keep_decision, int64_t index, Scratch* scratch) const;
+  void WriteBlock(const VoxelBlock& block, Scratch* scratch) const;
+
+ private:
+  void Convert(const float* values, const Tile& tile, bool keep_decision, int64_t index, Scratch* scratch) const;
+
+  std::string path_;
+  const OutputKind& kind_;
+  int64_t channels_;
+  int64_t num_voxels_;
+  DType dtype_;
+  double scale_ = 1.0;  // applied before rounding to whole numbers
+  std::unique_ptr<ArrayWriter> writer_;
+};
+
+}  // namespace segcal

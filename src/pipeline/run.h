@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/stream.h"
+#include "segcal/fit.h"
+
+namespace segcal {
+
+// The stream options of a run; too little memory is an Error.
+StreamOptions StreamOptionsOf(const RunOptions& run);
+
+// The data set, or with skip_bad the part of it that can be read.
+Dataset ReadableCases(const Dataset& dataset,
+                      const std::vector<Pooling>& poolings,
+                      const RunOptions& run,
+                      std::vector<std::string>* skipped);
+
+}  // namespace segcal

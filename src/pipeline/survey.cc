@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/survey.h"
+
+#include <atomic>
+
+#include "core/exact_sum.h"
+#include "data/repeats.h"
+#include "data/temperature_pass.h"
+#include "kernels/emit.h"
+#include "optim/newton1d.h"
+
+namespace segcal {
+namespace {
+
+constexpr double kMaxBeta = 1e6;
+
+// Order-free sums of a survey. Hashes add modulo 2^64: tiles carry their place in their seed.
+struct SurveySums {
+  explicit SurveySums(int64_t num_classes) : label_counts(static_cast<size_t>(num_classes), 0) {}
+
+  void Flush() noexcept {
+    at_one.Flush();
+    at_beta.Flush();
+    slope_at_zero.Add(pending.slope_at_zero);
+    margins_count += pending.count;
+    below_max += pending.below_max;
+    pending = {};
+  }
+  void Merge(const SurveySums& other) noexcept {
+    at_one.Merge(other.at_one);
+    at_beta.Merge(other.at_beta);
+    slope_at_zero.Merge(other.slope_at_zero);
+    margins_count += other.margins_count;
+    below_max += other.below_max;
+    voxels += other.voxels;
+    repeated += other.repeated;
+    for (size_t c = 0; c < label_counts.size(); ++c) label_counts[c] += other.label_counts[c];
+    hash += other.hash;
+  }
+
+  TemperatureTotals at_one;
+  TemperatureTotals at_beta;
+  LabelMargins pending;
+  ExactSum slope_at_zero;
+  int64_t margins_count = 0;
+  int64_t below_max = 0;
+  int64_t voxels = 0;
+  int64_t repeated = 0;
+  std::vector<int64_t> label_counts;
+  uint64_t hash = 0;
+};
+
+void CountLabels(const Tile& tile, std::vector<int64_t>* counts) {
+  for (int64_t v = 0; v < tile.count; ++v) {
+    if (tile.labels[v] != kNoLabel) ++(*counts)[static_cast<size_t>(tile.labels[v])];
+  }
+}
+
+// Spreads the place of a tile over 64 bits so that equal tiles at different places differ.
+uint64_t PlaceSeed(int64_t case_index, int64_t first_voxel) {
+  return static_cast<uint64_t>(case_index) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(first_voxel) * 0xD1B54A32D192ED03u;
+}
+
+}  // namespace
+
+double TemperatureOfSample(const TileSample& sample, int num_threads) {
+  const auto evaluate = [&](double beta) { return MeanPoint(beta, TemperaturePass(sample, num_threads, beta)); };
+  const TemperatureSums at_one = TemperaturePass(sample, num_threads, 1.0);
+  if (at_one.count == 0) return 1.0;
+  const Newton1DResult result = MinimizeConvex1D(evaluate,
+                                                 MeanPoint(1.0, at_one),
+                                                 {.lower = 0.0,
+                                                  .upper = kMaxBeta,
+                                                  .slope_tolerance = 1e-4,
+                                                  .step_tolerance = 1e-4,
+                                                  .max_evaluations = 50});
+  return result.status == Newton1DStatus::kConverged ? result.point.x : 1.0;
+}
+
+Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sample_beta) {
+  const int64_t num_classes = stream.dataset().num_classes();
+  std::vector<SurveySums> sums(static_cast<size_t>(stream.num_workers()), SurveySums(num_classes));
+  std::vector<TileBuffer> buffers(sums.size());
+  std::atomic<int64_t> renormalised{0};
+  stream.ForEachBlock("survey", [&](VoxelBlock& block, int64_t case_index, int worker) {
+    SurveySums& mine = sums[static_cast<size_t>(worker)];
+    for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      const Tile tile = block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)]);
+      AddTemperatureSums(tile, 1.0, mine.at_one.pending());
+      if (sample_beta != 1.0) AddTemperatureSums(tile, sample_beta, mine.at_beta.pending());
+      AddLabelMargins(tile, &mine.pending);
+      CountLabels(tile, &mine.label_counts);
+      mine.hash += HashTile(tile, PlaceSeed(case_index, tile.first_voxel));
+      mine.repeated += FindRepeats(tile).voxels;
+      mine.voxels += tile.count;
+    }
+    mine.Flush();
+    renormalised += block.TakeRenormalised();
+  });
+  SurveySums total(num_classes);
+  for (const SurveySums& part : sums) total.Merge(part);
+
+  Survey survey;
+  survey.voxels = total.voxels;
+  survey.repeated = total.repeated;
+  survey.label_counts = total.label_counts;
+  survey.margins = {.count = total.margins_count, .below_max = total.below_max, .slope_at_zero = total.slope_at_zero.value()};
+  survey.labelled = total.margins_count;
+  survey.at_one = total.at_one.Sums();
+  survey.sample_beta = sample_beta;
+  survey.at_sample_beta = sample_beta != 1.0 ? total.at_beta.Sums() : survey.at_one;
+  survey.hash = total.hash;
+  survey.renormalised = renormalised.load();
+  return survey;
+}
+
+}  // namespace segcal

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/fuzz_format.h"
+
+namespace segcal {
+extern const FormatInfo kNifti;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  segcal::FuzzFormat(segcal::kNifti, data, size);
+  return 0;
+}
