@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/array.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "core/throw.h"
+#include "formats/bytes.h"
+#include "formats/storage.h"
+
+namespace segcal {
+namespace {
+
+class BorrowedArray : public Array {
+ public:
+  BorrowedArray(std::string name, ArrayInfo info, const void* data)
+      : Array(std::move(name), std::move(info)), data_(static_cast<const std::byte*>(data)) {}
+
+  void Read(int64_t first, int64_t count, void* out) const override {
+    if (count > 0)
+      std::memcpy(out, Direct(first), static_cast<size_t>(count * SizeOf(info().dtype)));
+  }
+  const void* Direct(int64_t first) const noexcept override {
+    return data_ + first * SizeOf(info().dtype);
+  }
+
+ private:
+  const std::byte* data_;
+};
+
+// The extensions of a format, one by one.
+std::vector<std::string_view> Extensions(const FormatInfo& format) {
+  std::vector<std::string_view> all;
+  for (std::string_view rest = format.extensions; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    all.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return all;
+}
+
+bool EndsWith(std::string_view path, std::string_view extension) {
+  if (path.size() <= extension.size()) return false;
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  const std::string_view end = path.substr(path.size() - extension.size());
+  return std::equal(end.begin(), end.end(), extension.begin(), same);
+}
+
+// The format with the longest extension that `path` ends in, or null.
+const FormatInfo* FormatByExtension(const std::string& path) {
+  const FormatInfo* best = nullptr;
+  size_t best_size = 0;
+  for (const FormatInfo* format : Formats()) {
+    for (const std::string_view extension : Extensions(*format)) {
+      if (extension.size() <= best_size || !EndsWith(path, extension)) continue;
+      best = format;
+      best_size = extension.size();
+    }
+  }
+  return best;
+}
+
+std::string ListExtensions(bool writable_only) {
+  std::string list;
+  for (const FormatInfo* format : Formats()) {
+    if (writable_only && format->create == nullptr) continue;
+    for (const std::string_view extension : Extensions(*format)) {
+      list += list.empty() ? "" : ", ";
+      list += extension;
+    }
+  }
+  return list;
+}
+
+[[noreturn]] void ThrowUnknown(const std::string& path, int64_t size) {
+  if (size == 0) Throw(ErrorCode::kBadData, "{}: the file is empty", path);
+  const FormatInfo* expected = FormatByExtension(path);
+  if (expected != nullptr) {
+    Throw(ErrorCode::kBadData, "{}: the content is not that of a {} file", path, expected->name);
+  }
+  Throw(ErrorCode::kUnsupported,
+        "{}: not a file of a known format ({})",
+        path,
+        ListExtensions(/*writable_only=*/false));
+}
+
+}  // namespace
+
+int64_t ArrayInfo::NumElements() const noexcept {
+  int64_t product = 1;
+  for (const int64_t length : shape) product *= length;
+  return product;
+}
+
+std::unique_ptr<Array> OpenArray(const std::string& path, const OpenOptions& options) {
+  std::byte head[16];
+  int64_t size = 0;
+  {
+    const InputFile file(path);
+    size = std::min<int64_t>(file.size(), sizeof(head));
+    file.ReadAt(0, std::span(head).first(static_cast<size_t>(size)));
+  }
+  for (const FormatInfo* format : Formats()) {
+    if (format->sniff(reinterpret_cast<const unsigned char*>(head), size)) {
+      return format->open(path, options);
+    }
+  }
+  ThrowUnknown(path, size);
+}
+
+std::unique_ptr<ArrayWriter> CreateArray(const std::string& path,
+                                         const ArrayInfo& info,
+                                         const WriteOptions& options) {
+  const FormatInfo* format = FormatByExtension(path);
+  if (format == nullptr || format->create == nullptr) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: cannot write such a file, the name must end in one of {}",
+          path,
+          ListExtensions(/*writable_only=*/true));
+  }
+  return format->create(path, info, options);
+}
+
+void SaveArray(const std::string& path,
+               const ArrayInfo& info,
+               const void* data,
+               const WriteOptions& options) {
+  const std::unique_ptr<ArrayWriter> writer = CreateArray(path, info, options);
+  writer->WriteAt(0, info.NumElements(), data);
+  writer->Commit();
+}
+
+std::unique_ptr<Array> ArrayOverMemory(std::string name, ArrayInfo info, const void* data) {
+  CheckedNumBytes(name, info);
+  return std::make_unique<BorrowedArray>(std::move(name), std::move(info), data);
+}
+
+}  // namespace segcal

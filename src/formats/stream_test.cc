@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/stream.h"
+
+#include "formats/test_files.h"
+
+namespace segcal {
+namespace {
+
+// One gzip member, by zlib.
+std::string Gzip(const std::string& text) {
+  z_stream zlib{};
+  deflateInit2(&zlib, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&zlib, text.size()), '\0');
+  std::string in = text;
+  zlib.next_in = reinterpret_cast<Bytef*>(in.data());
+  zlib.avail_in = static_cast<uInt>(in.size());
+  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
+  zlib.avail_out = static_cast<uInt>(out.size());
+  deflate(&zlib, Z_FINISH);
+  out.resize(zlib.total_out);
+  deflateEnd(&zlib);
+  return out;
+}
+
+// Decodes `stored`, a gzip file, in pieces of `step` bytes.
+std::string Gunzip(const std::string& stored, size_t step) {
+  const TempFolder folder;
+  Put(folder.File("a.gz"), stored);
+  const InputFile file(folder.File("a.gz"));
+  InflateStream stream(
+      "a.gz", std::make_unique<FileStream>(file, 0, file.size()), Compression::kGzip);
+  std::string text;
+  std::string piece(step, '\0');
+  size_t got = step;
+  while (got == step) {
+    got = stream.Read(std::as_writable_bytes(std::span(piece)));
+    text += piece.substr(0, got);
+  }
+  return text;
+}
+
+std::string LongText() {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 1000);
+  return text;
+}
+
+TEST(InflateStream, DecodesWhateverThePieceSize) {
+  const std::string text = LongText();
+  for (const size_t step : {size_t{1}, size_t{7}, size_t{4096}, text.size(), text.size() + 1}) {
+    EXPECT_EQ(Gunzip(Gzip(text), step), text) << step;
+  }
+}
+
+TEST(InflateStream, JoinsMembersAndSkipsZeroPadding) {
+  const std::string text = LongText();
+  EXPECT_EQ(Gunzip(Gzip(text) + Gzip("") + Gzip("end"), 1000), text + "end");
+  EXPECT_EQ(Gunzip(Gzip(text) + std::string(200000, '\0'), 1000), text);
+}
+
+TEST(InflateStream, RefusesJunkWrongChecksumsAndTruncation) {
+  const std::string stored = Gzip("some text");
+  EXPECT_THROW(Gunzip(stored + "junk", 100), Error);
+  EXPECT_THROW(Gunzip(stored + std::string(100000, '\0') + "x", 100), Error);
+  EXPECT_THROW(Gunzip(stored + "\x1f\x8b", 100), Error);
+  std::string wrong = stored;
+  wrong[wrong.size() - 6] ^= 1;  // in the checksum
+  EXPECT_THROW(Gunzip(wrong, 100), Error);
+  for (size_t size = 0; size < stored.size(); ++size) {
+    EXPECT_THROW(Gunzip(stored.substr(0, size), 100), Error) << size;
+  }
+}
+
+TEST(GzipSink, WritesTheSameBytesEachTime) {
+  const TempFolder folder;
+  const std::string text = LongText();
+  for (const char* name : {"a", "b"}) {
+    OutputFile file(folder.File(name));
+    GzipSink sink(&file);
+    sink.Write(std::as_bytes(std::span(text)));
+    sink.Finish();
+    file.Commit();
+  }
+  const std::string stored = ReadText(folder.File("a"), 1 << 20);
+  EXPECT_EQ(stored, ReadText(folder.File("b"), 1 << 20));
+  EXPECT_EQ(Gunzip(stored, 512), text);
+}
+
+TEST(RequirePossibleSize, KnowsTheLimitOfDeflate) {
+  EXPECT_NO_THROW(RequirePossibleSize("a", 1032 * 1000, 1000));
+  EXPECT_THROW(RequirePossibleSize("a", 1032 * 1001 + 1, 1000), Error);
+}
+
+}  // namespace
+}  // namespace segcal
