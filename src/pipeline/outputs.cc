@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/half.h"
 #include "core/throw.h"
 #include "kernels/emit.h"
 #include "kernels/scores.h"
@@ -63,6 +64,15 @@ void CheckPng(const OutputKind& kind, const CaseReader& reader, const std::strin
   }
 }
 
+// (C, spatial...). NIfTI has classes on its fourth axis, so an image needs a third of length one.
+void AddClassAxis(const std::string& format, int64_t channels, ArrayInfo* info) {
+  if (format == "nifti" && info->shape.size() == 2) {
+    info->shape.insert(info->shape.begin(), 1);
+    info->spacing.insert(info->spacing.begin(), 1.0);
+  }
+  info->shape.insert(info->shape.begin(), channels);
+}
+
 // Geometry is taken from the label file where that is NIfTI too.
 std::string ReferenceFor(const CaseReader& reader) {
   const std::string& labels = reader.labels_file();
@@ -107,7 +117,7 @@ CaseOutput::CaseOutput(std::string path, const OutputKind& kind, const CaseReade
   if (options.format == "png") CheckPng(kind, reader, path_);
   if (dtype_ == DType::kU16 && !kind.whole_numbers) scale_ = 65535.0 / kind.png_white(reader.num_classes());
   ArrayInfo info{.dtype = dtype_, .shape = reader.shape(), .spacing = reader.spacing()};
-  if (kind.per_class) info.shape.insert(info.shape.begin(), channels_);
+  if (kind.per_class) AddClassAxis(options.format, channels_, &info);
   const std::string key = kind.per_class ? "probabilities" : kind.name;
   writer_ = CreateArray(path_, info, {.key = key, .reference = ReferenceFor(reader), .cache_dir = options.run.cache_dir});
 }
@@ -135,8 +145,12 @@ void CaseOutput::Convert(const float* values,
   if (dtype_ != DType::kF32) {
     std::byte* converted = scratch->converted.Reserve(total * size);
     rows = converted;
-    if (dtype_ == DType::kF16) {
-      RoundToHalf(values, tile.decision, keep_decision, channels_, reinterpret_cast<uint16_t*>(converted));
+    auto* halves = reinterpret_cast<uint16_t*>(converted);
+    if (dtype_ == DType::kF16 && kind_.per_class) {
+      RoundToHalf(values, tile.decision, keep_decision, channels_, halves);
+    } else if (dtype_ == DType::kF16) {
+      // The kernel is for probabilities; logarithms are negative.
+      std::transform(values, values + total, halves, HalfFromFloat);
     } else {
       for (int64_t i = 0; i < total; ++i) {
         const auto whole = static_cast<uint16_t>(std::lround(static_cast<double>(values[i]) * scale_));

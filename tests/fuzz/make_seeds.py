@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tiny valid files of every format, from which the fuzz targets start: make_seeds.py FOLDER."""
+"""Writes tiny valid files, from which the fuzz targets start: make_seeds.py FOLDER."""
 
 import gzip
 import io
