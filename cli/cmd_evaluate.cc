@@ -119,13 +119,14 @@ std::string Footer() {
 Action SetUpEvaluate(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
   app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")->required();
-  app.add_option("-m,--model", given->models, "Model file; may be given several times");
-  app.add_option("-p,--pipeline", given->pipelines, "Pipeline without a fit, such as none(z); several times");
+  app.add_option("-m,--model", given->models, "Model file; may be given several times")->allow_extra_args(false);
+  app.add_option("-p,--pipeline", given->pipelines, "Pipeline without a fit, such as none(z); several times")
+      ->allow_extra_args(false);
   app.add_option("-o,--output", given->output, "Metrics file to write (JSON, with a row per case)");
   app.add_option("--split", given->options.split, "Only the cases of this split");
   app.add_option("--figures", given->figures, "Folder for reliability.svg and case.svg");
   app.add_option("--picture", given->picture_case, "Case to draw (default: the first)");
-  app.add_option("--set", given->set, "Option of a metric, key=value; several times");
+  app.add_option("--set", given->set, "Option of a metric, key=value; several times")->allow_extra_args(false);
   app.add_flag("--json", given->json, "Print the metrics as JSON");
   AddRunFlags(app, &given->run);
   app.footer(Footer());

@@ -95,7 +95,8 @@ Action SetUpIndex(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
   app.add_option("output", given->output, "Data set file to write")->required();
   app.add_option("--members", given->patterns.members, "Pattern of predictions, with {case} and {member}; or one per member")
-      ->required();
+      ->required()
+      ->allow_extra_args(false);
   app.add_option("--labels", given->patterns.labels, "Pattern of label files, with {case}");
   app.add_option("--images", given->patterns.images, "Pattern of images, with {case}");
   app.add_option("--masks", given->patterns.masks, "Pattern of masks, with {case}; zero voxels are left out");

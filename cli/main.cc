@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/command.h"
+#include "kernels/dispatch.h"
 #include "segcal/error.h"
 #include "segcal/version.h"
 
@@ -55,6 +56,7 @@ int Run(int argc, char** argv) {
     // Help and version end here with 0; everything else is a usage error.
     return app.exit(error) == 0 ? 0 : 2;
   }
+  ActiveTarget();  // says so if SEGCAL_TARGET names no instruction set of this machine
   for (const auto& [sub, action] : actions) {
     if (sub->parsed()) action();
   }

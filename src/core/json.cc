@@ -51,7 +51,10 @@ void AppendItems(const Json& json, int indent, std::string* out) {
     if (!first) *out += one_line ? ", " : ",";
     first = false;
     *out += separator;
-    if (json.is_object()) *out += Json(key).dump() + ": ";
+    if (json.is_object()) {
+      Append(Json(key), 0, out);
+      *out += ": ";
+    }
     Append(value, indent + 2, out);
   }
   if (!one_line && !json.empty()) *out += "\n" + std::string(static_cast<size_t>(indent), ' ');

@@ -95,7 +95,10 @@ std::map<int64_t, int64_t> ReadLabelMap(JsonObject* object) {
     if (!value.is_number_integer()) {
       Throw(ErrorCode::kBadData, "{}: label_map: \"{}\" is not sent to a whole number", object->where(), key);
     }
-    map[ParseLabelKey(object->where(), key)] = value.get<int64_t>();
+    const int64_t from = ParseLabelKey(object->where(), key);
+    if (!map.emplace(from, value.get<int64_t>()).second) {
+      Throw(ErrorCode::kBadData, "{}: label_map: {} is given twice", object->where(), from);
+    }
   }
   return map;
 }
@@ -137,7 +140,8 @@ void CheckClasses(const Dataset& dataset, const std::string& path) {
 }
 
 std::string FileOf(const std::string& path) {
-  if (std::filesystem::is_directory(path)) return (std::filesystem::path(path) / "dataset.json").string();
+  std::error_code ignored;  // opening the file says what is wrong
+  if (std::filesystem::is_directory(path, ignored)) return (std::filesystem::path(path) / "dataset.json").string();
   return path;
 }
 

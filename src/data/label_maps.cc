@@ -39,8 +39,9 @@ std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path) {
   if (!json.is_object()) Throw(ErrorCode::kBadData, "{}: an object {{\"from\": to}} is required", name_or_path);
   for (const auto& [key, value] : json.items()) {
     int64_t from = 0;
-    const auto result = std::from_chars(key.data(), key.data() + key.size(), from);
-    if (result.ptr != key.data() + key.size() || key.empty() || !value.is_number_integer()) {
+    const char* end = key.data() + key.size();
+    const auto result = std::from_chars(key.data(), end, from);
+    if (result.ec != std::errc() || result.ptr != end || !value.is_number_integer()) {
       Throw(ErrorCode::kBadData, "{}: \"{}\": {} is not a pair of whole numbers", name_or_path, key, value.dump());
     }
     map[from] = value.get<int64_t>();

@@ -9,6 +9,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/emit.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -46,6 +47,16 @@ void RoundRowsToHalf(const float* probs, int64_t num_classes, uint16_t* out) {
   }
 }
 
+void StreamWholeRows(const float* rows, int64_t num_classes, int64_t class_stride, float* out) {
+  const DF d;
+  for (int64_t c = 0; c < num_classes; ++c) {
+    for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
+      hn::Stream(hn::Load(d, rows + c * kTileVoxels + v), d, out + c * class_stride + v);
+    }
+  }
+  hwy::FlushStream();
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace segcal
 HWY_AFTER_NAMESPACE();
@@ -56,6 +67,7 @@ namespace {
 
 HWY_EXPORT(FindRivals);
 HWY_EXPORT(RoundRowsToHalf);
+HWY_EXPORT(StreamWholeRows);
 
 // The least float32 the winner rule allows above m: m(1 + 2^-23), at least the next float32.
 float JustAbove(float m) {
@@ -98,6 +110,22 @@ void RoundToHalf(const float* probs,
     // Non-negative halves are ordered as their bits.
     const uint16_t largest = LargestOther(out, num_classes, winner, v);
     if (own <= largest) own = static_cast<uint16_t>(largest + 1);
+  }
+}
+
+void StreamRows(const float* rows,
+                int64_t num_classes,
+                int64_t count,
+                int64_t class_stride,
+                float* out) noexcept {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(float));
+  const bool aligned = reinterpret_cast<uintptr_t>(out) % 64 == 0 && class_stride % kLine == 0;
+  if (aligned && count == kTileVoxels) {
+    SEGCAL_DISPATCH(StreamWholeRows)(rows, num_classes, class_stride, out);
+    return;
+  }
+  for (int64_t c = 0; c < num_classes; ++c) {
+    std::copy_n(rows + c * kTileVoxels, count, out + c * class_stride);
   }
 }
 

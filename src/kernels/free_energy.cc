@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <iterator>
-
 #include "kernels/dispatch.h"
 #include "kernels/softmax.h"
 
@@ -21,32 +19,6 @@ using DFofD = hn::Rebind<float, DD>;
 
 // Vectors of voxels handled together.
 constexpr int kGroup = 4;
-
-// Minimax polynomial of exp on |r| <= log(2) / 2, highest power first; relative error 8e-13.
-constexpr double kExpPolynomial[] = {0x1.9eda9b9ffe00fp-16, 0x1.a1a82bd8b48c9p-13, 0x1.6c18b34a5c68ap-10,
-                                     0x1.111082a3cbcc1p-7,  0x1.55555404fa7bap-5,  0x1.555555a08ad40p-3,
-                                     0x1.0000000088003p-1,  0x1.ffffffffd55c9p-1,  0x1.ffffffffff7a3p-1};
-
-// x[k] <- exp(x[k]) for -700 <= x <= 0: n = round(x / log 2), r = x - n log 2, exp(x) = 2^n p(r). The
-// rounding of n log 2 adds up to |x| 2^-53.
-HWY_INLINE void ExpDouble(VD* x) {
-  const DD d;
-  const hn::RebindToSigned<DD> di;
-  const VD magic = hn::Set(d, 0x1.8p52);
-  VD t[kGroup];
-  VD p[kGroup];
-  for (int k = 0; k < kGroup; ++k) t[k] = hn::MulAdd(x[k], hn::Set(d, 1.4426950408889634), magic);
-  for (int k = 0; k < kGroup; ++k) p[k] = hn::Sub(t[k], magic);
-  for (int k = 0; k < kGroup; ++k) x[k] = hn::NegMulAdd(p[k], hn::Set(d, 0.6931471805599453), x[k]);
-  for (int k = 0; k < kGroup; ++k) p[k] = hn::Set(d, kExpPolynomial[0]);
-  for (size_t i = 1; i < std::size(kExpPolynomial); ++i) {
-    for (int k = 0; k < kGroup; ++k) p[k] = hn::MulAdd(p[k], x[k], hn::Set(d, kExpPolynomial[i]));
-  }
-  for (int k = 0; k < kGroup; ++k) {
-    const auto exponent = hn::ShiftLeft<52>(hn::BitCast(di, t[k]));
-    x[k] = hn::BitCast(d, hn::Add(hn::BitCast(di, p[k]), exponent));
-  }
-}
 
 // log(x), x >= 1, from the logarithm of the nearest float32: log x = log y + (x - y) / y, the next
 // term being below 2^-49.
@@ -69,7 +41,7 @@ void FreeEnergyPass(const Tile& tile, double* free_energy) {
       const float* row = tile.logits + c * kTileVoxels + v;
       VD x[kGroup];
       for (int k = 0; k < kGroup; ++k) x[k] = hn::PromoteTo(d, hn::Load(DFofD(), row + k * lanes));
-      ExpDouble(x);
+      ExpNonPositiveDouble<kGroup>(d, x);
       for (int k = 0; k < kGroup; ++k) sum[k] = hn::Add(sum[k], x[k]);
     }
     for (int k = 0; k < kGroup; ++k) {

@@ -13,15 +13,19 @@
 #include <hwy/contrib/math/math-inl.h>
 
 #include "kernels/half-inl.h"
+#include "kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace segcal {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
 using DD = hn::ScalableTag<double>;
 using VD = hn::Vec<DD>;
 using MaskD = hn::Mask<DD>;
+
+// Vectors of voxels handled together.
+constexpr int kGroup = 4;
+HWY_INLINE int64_t DoubleLanes() { return static_cast<int64_t>(hn::Lanes(DD())); }
 
 // Arrays of the block are [num_classes][kPoolBlock].
 HWY_INLINE int64_t At(int64_t c, int64_t i) { return c * kPoolBlock + i; }
@@ -31,7 +35,10 @@ HWY_INLINE void RowToDouble(const double* row, double* out) {
 }
 
 HWY_INLINE void RowToDouble(const float* row, double* out) {
-  for (int64_t i = 0; i < kPoolBlock; ++i) out[i] = static_cast<double>(row[i]);
+  const hn::Rebind<float, DD> df;
+  for (int64_t i = 0; i < kPoolBlock; i += DoubleLanes()) {
+    hn::Store(hn::PromoteTo(DD(), hn::LoadU(df, row + i)), DD(), out + i);
+  }
 }
 
 HWY_INLINE void RowToDouble(const uint16_t* row, double* out) {
@@ -50,11 +57,12 @@ HWY_INLINE void GatherBlock(const MemberRows& rows,
                             int64_t count,
                             double* values) {
   const T* data = static_cast<const T*>(rows.data) + first * rows.voxel_stride;
+  const bool in_place = rows.voxel_stride == 1 && count == kPoolBlock;
   alignas(64) T row[kPoolBlock] = {};
   for (int64_t c = 0; c < num_classes; ++c) {
     const T* from = data + c * rows.class_stride;
-    for (int64_t i = 0; i < count; ++i) row[i] = from[i * rows.voxel_stride];
-    RowToDouble(row, values + At(c, 0));
+    for (int64_t i = 0; i < count && !in_place; ++i) row[i] = from[i * rows.voxel_stride];
+    RowToDouble(in_place ? from : row, values + At(c, 0));
   }
 }
 
@@ -78,80 +86,117 @@ void GatherMember(const MemberRows& rows,
   }
 }
 
-HWY_INLINE VD LargestOf(const double* values, int64_t num_classes) {
-  const DD d;
-  VD largest = hn::Load(d, values);
-  for (int64_t c = 1; c < num_classes; ++c) {
-    largest = hn::Max(largest, hn::Load(d, values + At(c, 0)));
-  }
-  return largest;
+// The functions below handle a group of vectors: `values` and `pooled` point at its first lane.
+
+HWY_INLINE void LoadGroup(const double* row, VD* x) {
+  for (int k = 0; k < kGroup; ++k) x[k] = hn::Load(DD(), row + k * DoubleLanes());
+}
+HWY_INLINE void StoreGroup(const VD* x, double* row) {
+  for (int k = 0; k < kGroup; ++k) hn::Store(x[k], DD(), row + k * DoubleLanes());
 }
 
-// False if some value is NaN or above `limit`.
-HWY_INLINE bool AllAtMost(const double* values, int64_t num_classes, VD limit) {
-  const DD d;
-  MaskD good = hn::Le(hn::Load(d, values), limit);
+HWY_INLINE void LargestOf(const double* values, int64_t num_classes, VD* largest) {
+  LoadGroup(values, largest);
   for (int64_t c = 1; c < num_classes; ++c) {
-    good = hn::And(good, hn::Le(hn::Load(d, values + At(c, 0)), limit));
+    VD x[kGroup];
+    LoadGroup(values + At(c, 0), x);
+    for (int k = 0; k < kGroup; ++k) largest[k] = hn::Max(largest[k], x[k]);
+  }
+}
+
+// False if some value is NaN or outside [lowest, highest].
+HWY_INLINE bool AllWithin(const double* values, int64_t num_classes, VD lowest, VD highest) {
+  const DD d;
+  MaskD good = hn::Le(lowest, highest);
+  for (int64_t c = 0; c < num_classes; ++c) {
+    VD x[kGroup];
+    LoadGroup(values + At(c, 0), x);
+    for (int k = 0; k < kGroup; ++k) {
+      good = hn::And(good, hn::And(hn::Ge(x[k], lowest), hn::Le(x[k], highest)));
+    }
   }
   return hn::AllTrue(d, good);
 }
 
-// The functions below handle one vector of voxels: `values` and `pooled` point at its first lane.
+HWY_INLINE bool AllPossible(const VD* largest) {
+  MaskD good = hn::Gt(largest[0], hn::Set(DD(), -HUGE_VAL));
+  for (int k = 1; k < kGroup; ++k) good = hn::And(good, hn::Gt(largest[k], hn::Set(DD(), -HUGE_VAL)));
+  return hn::AllTrue(DD(), good);
+}
+
+HWY_INLINE void DivideRows(const VD* by, int64_t num_classes, double* values) {
+  const DD d;
+  VD inverse[kGroup];
+  for (int k = 0; k < kGroup; ++k) inverse[k] = hn::Div(hn::Set(d, 1.0), by[k]);
+  for (int64_t c = 0; c < num_classes; ++c) {
+    VD x[kGroup];
+    LoadGroup(values + At(c, 0), x);
+    for (int k = 0; k < kGroup; ++k) x[k] = hn::Mul(x[k], inverse[k]);
+    StoreGroup(x, values + At(c, 0));
+  }
+}
 
 // values <- softmax(values); false if all are -inf.
 HWY_INLINE bool SoftmaxInPlace(double* values, int64_t num_classes) {
   const DD d;
-  const VD largest = LargestOf(values, num_classes);
-  VD sum = hn::Zero(d);
+  VD largest[kGroup];
+  VD sum[kGroup];
+  LargestOf(values, num_classes, largest);
+  for (int k = 0; k < kGroup; ++k) sum[k] = hn::Zero(d);
   for (int64_t c = 0; c < num_classes; ++c) {
-    // Clamped because Exp is not defined at -inf; the result is 0 either way.
-    const VD x = hn::Max(hn::Sub(hn::Load(d, values + At(c, 0)), largest), hn::Set(d, -2000.0));
-    const VD e = hn::Exp(d, x);
-    sum = hn::Add(sum, e);
-    hn::Store(e, d, values + At(c, 0));
+    VD x[kGroup];
+    LoadGroup(values + At(c, 0), x);
+    for (int k = 0; k < kGroup; ++k) x[k] = hn::Sub(x[k], largest[k]);
+    ExpNonPositiveDouble<kGroup>(d, x);
+    for (int k = 0; k < kGroup; ++k) sum[k] = hn::Add(sum[k], x[k]);
+    StoreGroup(x, values + At(c, 0));
   }
-  for (int64_t c = 0; c < num_classes; ++c) {
-    hn::Store(hn::Div(hn::Load(d, values + At(c, 0)), sum), d, values + At(c, 0));
-  }
-  return hn::AllTrue(d, hn::Gt(largest, hn::Set(d, -HUGE_VAL)));
+  DivideRows(sum, num_classes, values);
+  return AllPossible(largest);
 }
 
-// Divides probabilities by their sum; false if some value or the sum has a fault.
+// Divides probabilities by their sum; false if a sum has a fault.
 HWY_INLINE bool NormaliseInPlace(double* values, int64_t num_classes, int64_t* renormalised) {
   const DD d;
-  VD sum = hn::Zero(d);
-  MaskD good = hn::Eq(sum, sum);
-  for (int64_t c = 0; c < num_classes; ++c) {
-    const VD p = hn::Load(d, values + At(c, 0));
-    good = hn::And(good, hn::Ge(p, hn::Zero(d)));
-    sum = hn::Add(sum, p);
+  VD sum[kGroup];
+  LoadGroup(values, sum);
+  for (int64_t c = 1; c < num_classes; ++c) {
+    VD x[kGroup];
+    LoadGroup(values + At(c, 0), x);
+    for (int k = 0; k < kGroup; ++k) sum[k] = hn::Add(sum[k], x[k]);
   }
-  good = hn::And(good, hn::Ge(sum, hn::Set(d, kMinProbSum)));
-  good = hn::And(good, hn::Le(sum, hn::Set(d, kMaxProbSum)));
-  const VD deviation = hn::Abs(hn::Sub(sum, hn::Set(d, 1.0)));
-  *renormalised +=
-      static_cast<int64_t>(hn::CountTrue(d, hn::Gt(deviation, hn::Set(d, kProbSumTolerance))));
-  for (int64_t c = 0; c < num_classes; ++c) {
-    hn::Store(hn::Div(hn::Load(d, values + At(c, 0)), sum), d, values + At(c, 0));
+  DivideRows(sum, num_classes, values);
+  bool good = true;
+  for (const VD& s : sum) {
+    const MaskD within =
+        hn::And(hn::Ge(s, hn::Set(d, kMinProbSum)), hn::Le(s, hn::Set(d, kMaxProbSum)));
+    const VD deviation = hn::Abs(hn::Sub(s, hn::Set(d, 1.0)));
+    good = good && hn::AllTrue(d, within);
+    *renormalised +=
+        static_cast<int64_t>(hn::CountTrue(d, hn::Gt(deviation, hn::Set(d, kProbSumTolerance))));
   }
-  return hn::AllTrue(d, good);
+  return good;
 }
 
 // values <- log(max(values, lowest)), lowest > 0.
 HWY_INLINE void LogInPlace(double* values, int64_t num_classes, VD lowest) {
   const DD d;
   for (int64_t c = 0; c < num_classes; ++c) {
-    double* row = values + At(c, 0);
-    hn::Store(hn::Log(d, hn::Max(hn::Load(d, row), lowest)), d, row);
+    for (int k = 0; k < kGroup; ++k) {
+      double* at = values + At(c, k * DoubleLanes());
+      hn::Store(hn::Log(d, hn::Max(hn::Load(d, at), lowest)), d, at);
+    }
   }
 }
 
 HWY_INLINE void AddTo(const double* values, int64_t num_classes, bool is_first, double* pooled) {
-  const DD d;
   for (int64_t c = 0; c < num_classes; ++c) {
-    const VD value = hn::Load(d, values + At(c, 0));
-    hn::Store(is_first ? value : hn::Add(hn::Load(d, pooled + At(c, 0)), value), d, pooled + At(c, 0));
+    VD x[kGroup];
+    VD sum[kGroup];
+    LoadGroup(values + At(c, 0), x);
+    LoadGroup(pooled + At(c, 0), sum);
+    for (int k = 0; k < kGroup; ++k) x[k] = is_first ? x[k] : hn::Add(sum[k], x[k]);
+    StoreGroup(x, pooled + At(c, 0));
   }
 }
 
@@ -169,39 +214,46 @@ HWY_INLINE bool PrepareMember(const MemberRule& rule,
                               int64_t num_classes,
                               int64_t* renormalised) {
   const DD d;
-  if (rule.input == InputKind::kProbs) {
-    if (!NormaliseInPlace(values, num_classes, renormalised)) return false;
-    if (rule.rule == PoolRule::kMeanLogits) {
-      LogInPlace(values, num_classes, hn::Set(d, rule.lowest_prob));
-    }
-    return true;
+  const bool probs = rule.input == InputKind::kProbs;
+  const VD lowest = hn::Set(d, probs ? 0.0 : -HUGE_VAL);
+  if (!AllWithin(values, num_classes, lowest, hn::Set(d, rule.largest_input))) return false;
+  if (probs && !NormaliseInPlace(values, num_classes, renormalised)) return false;
+  if (probs && rule.rule == PoolRule::kMeanLogits) {
+    LogInPlace(values, num_classes, hn::Set(d, rule.lowest_prob));
   }
-  if (!AllAtMost(values, num_classes, hn::Set(d, rule.largest_input))) return false;
-  return rule.rule == PoolRule::kMeanLogits || SoftmaxInPlace(values, num_classes);
+  return probs || rule.rule == PoolRule::kMeanLogits || SoftmaxInPlace(values, num_classes);
 }
 
 HWY_INLINE void DivideBy(double members, double* pooled, int64_t num_classes) {
   const DD d;
+  if (members == 1.0) return;
   for (int64_t c = 0; c < num_classes; ++c) {
-    double* row = pooled + At(c, 0);
-    hn::Store(hn::Div(hn::Load(d, row), hn::Set(d, members)), d, row);
+    VD x[kGroup];
+    LoadGroup(pooled + At(c, 0), x);
+    for (int k = 0; k < kGroup; ++k) x[k] = hn::Div(x[k], hn::Set(d, members));
+    StoreGroup(x, pooled + At(c, 0));
   }
 }
 
 // The lowest class with the largest value.
 HWY_INLINE void StoreDecision(const double* pooled, int64_t num_classes, uint16_t* decision) {
   const DD d;
-  VD largest = hn::Load(d, pooled);
-  VD winner = hn::Zero(d);
+  VD largest[kGroup];
+  VD winner[kGroup];
+  LoadGroup(pooled, largest);
+  for (int k = 0; k < kGroup; ++k) winner[k] = hn::Zero(d);
   for (int64_t c = 1; c < num_classes; ++c) {
-    const VD value = hn::Load(d, pooled + At(c, 0));
-    const MaskD larger = hn::Gt(value, largest);
-    largest = hn::IfThenElse(larger, value, largest);
-    winner = hn::IfThenElse(larger, hn::Set(d, static_cast<double>(c)), winner);
+    const VD index = hn::Set(d, static_cast<double>(c));
+    for (int k = 0; k < kGroup; ++k) {
+      const VD value = hn::Load(d, pooled + At(c, k * DoubleLanes()));
+      const MaskD larger = hn::Gt(value, largest[k]);
+      largest[k] = hn::IfThenElse(larger, value, largest[k]);
+      winner[k] = hn::IfThenElse(larger, index, winner[k]);
+    }
   }
-  alignas(64) double index[hn::MaxLanes(DD())];
-  hn::Store(winner, d, index);
-  for (size_t i = 0; i < hn::Lanes(d); ++i) decision[i] = static_cast<uint16_t>(index[i]);
+  alignas(64) double indices[kGroup * hn::MaxLanes(DD())];
+  StoreGroup(winner, indices);
+  for (int64_t i = 0; i < kGroup * DoubleLanes(); ++i) decision[i] = static_cast<uint16_t>(indices[i]);
 }
 
 // Stores u = max(z - max z, floor) and the offset max z; false if every z is -inf.
@@ -212,14 +264,20 @@ HWY_INLINE bool StoreLogits(const double* z,
                             double* offset) {
   const DD d;
   const hn::Rebind<float, DD> df;
-  const VD largest = LargestOf(z, num_classes);
+  VD largest[kGroup];
+  LargestOf(z, num_classes, largest);
   for (int64_t c = 0; c < num_classes; ++c) {
-    const VD u = hn::Max(hn::Sub(hn::Load(d, z + At(c, 0)), largest), hn::Set(d, floor));
-    hn::Store(hn::DemoteTo(df, u), df, logits + c * kTileVoxels);
+    for (int k = 0; k < kGroup; ++k) {
+      const int64_t i = k * DoubleLanes();
+      const VD u = hn::Max(hn::Sub(hn::Load(d, z + At(c, i)), largest[k]), hn::Set(d, floor));
+      hn::Store(hn::DemoteTo(df, u), df, logits + c * kTileVoxels + i);
+    }
   }
   // Adding zero makes -0 plain 0, as in the float path.
-  hn::Store(hn::Add(largest, hn::Zero(d)), d, offset);
-  return hn::AllTrue(d, hn::Gt(largest, hn::Set(d, -HUGE_VAL)));
+  VD plain[kGroup];
+  for (int k = 0; k < kGroup; ++k) plain[k] = hn::Add(largest[k], hn::Zero(d));
+  StoreGroup(plain, offset);
+  return AllPossible(largest);
 }
 
 MemberRule RuleFor(const PoolOptions& options) {
@@ -240,21 +298,21 @@ bool PoolBlock(std::span<const MemberRows> members,
                const PoolOutput& out,
                int64_t* renormalised) {
   const DD d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t step = kGroup * DoubleLanes();
   const MemberRule rule = RuleFor(options);
   const bool probs = options.input == InputKind::kProbs;
   double* values = scratch;
   double* pooled = scratch + num_classes * kPoolBlock;
   for (const MemberRows& rows : members) {
     GatherMember(rows, num_classes, first, count, probs, values);
-    for (int64_t i = 0; i < kPoolBlock; i += lanes) {
+    for (int64_t i = 0; i < kPoolBlock; i += step) {
       if (!PrepareMember(rule, values + i, num_classes, renormalised)) return false;
       AddTo(values + i, num_classes, &rows == members.data(), pooled + i);
     }
   }
   // Means of probabilities below this become impossible after the floor anyway.
   const double lowest = probs ? rule.lowest_prob : std::numeric_limits<double>::min();
-  for (int64_t i = 0; i < kPoolBlock; i += lanes) {
+  for (int64_t i = 0; i < kPoolBlock; i += step) {
     const int64_t v = first + i;
     DivideBy(static_cast<double>(members.size()), pooled + i, num_classes);
     StoreDecision(pooled + i, num_classes, out.decision + v);

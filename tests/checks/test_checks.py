@@ -63,7 +63,6 @@ PLANTED = [
     (dependencies, "src/report/a.cc", '#include "hwy/highway.h"\n', "must not include hwy/"),
     (dependencies, "src/report/a.cc", "#include <png.h>\n", "must not include png.h"),
     (dependencies, "src/core/a.cc", '#include "tests/support/scene.h"\n', "must not"),
-    (dependencies, "src/core/a_test.cc", '#include "pipeline/fit.h"\n', "must not"),
     (dependencies, "src/newcomer/a.cc", "\n", "folder has no level"),
     (equations, "src/core/a.h", "// The slope (T9).\n", "cites (T9)"),
     (equations, "src/core/a_test.cc", "// From (T1, T8).\n", "cites (T8)"),
