@@ -29,10 +29,12 @@ void Run(const Arguments& given) {
   const ApplyResult result = Apply(model, LoadDataset(given.dataset), given.output, options);
   options.run.progress = {};
   ReportSkipped(result.skipped);
+  ReportRenormalised(result.renormalised);
   if (given.json) {
     fmt::print("{}",
                DumpJson({{"pipeline", model.pipeline()},
                          {"voxels", result.voxels},
+                         {"renormalised", result.renormalised},
                          {"files", result.files},
                          {"skipped", result.skipped}}));
     return;
@@ -48,7 +50,7 @@ std::string Footer() {
   std::string text = "What can be written:\n";
   for (const OutputKind& kind : OutputKinds()) text += fmt::format("  {:<14} {}\n", kind.name, kind.summary);
   text += "Several kinds go to sub-folders of DIR with their names. In a 16-bit PNG, white is 1 for confidence\n";
-  text += "and log(classes) for entropy. Masked voxels keep the uncalibrated probabilities.\n\n";
+  text += "and log(classes) for entropy; PNG is for 2-D cases, and NIfTI has no f16. Masked voxels keep the uncalibrated probabilities.\n\n";
   text += "Examples:\n  segcal apply ts.json camvid/dataset.json -o calibrated --split test\n";
   text += "  segcal apply ts.json hippocampus -o maps --write confidence,entropy --format nifti";
   return text;

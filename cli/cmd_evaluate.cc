@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -50,6 +51,16 @@ std::vector<Model> ModelsOf(const Arguments& given, const Dataset& dataset) {
   return models;
 }
 
+// The cases that took part, in their order.
+Dataset EvaluatedCases(const Dataset& dataset, const EvaluateResult& result) {
+  Dataset evaluated = dataset;
+  const std::vector<CaseMetrics>& cases = result.pipelines.front().cases;
+  std::erase_if(evaluated.cases, [&](const Case& c) {
+    return std::none_of(cases.begin(), cases.end(), [&](const CaseMetrics& row) { return row.id == c.id; });
+  });
+  return evaluated;
+}
+
 int64_t CaseIndex(const Dataset& dataset, const std::string& id) {
   if (id.empty()) return 0;
   for (size_t c = 0; c < dataset.cases.size(); ++c) {
@@ -91,11 +102,13 @@ void Run(const Arguments& given) {
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
   const std::vector<Model> models = ModelsOf(given, dataset);
+  CaseIndex(dataset, given.picture_case);  // an unknown one is told before the work
   const EvaluateResult result = Evaluate(dataset, models, options);
   options.run.progress = {};
   ReportSkipped(result.skipped);
+  ReportRenormalised(result.renormalised);
   if (!given.output.empty()) WriteText(given.output, ToJson(result));
-  if (!given.figures.empty()) WriteFigures(given, dataset, models, result);
+  if (!given.figures.empty()) WriteFigures(given, EvaluatedCases(dataset, result), models, result);
   if (given.json) {
     fmt::print("{}", ToJson(result));
   } else {

@@ -80,6 +80,7 @@ Action SetUpFit(CLI::App& app) {
   app.add_option("-p,--pipeline", given->pipeline, "Calibrator and pooling: name(pooling, key=value)")
       ->capture_default_str();
   app.add_option("-o,--output", given->output, "Model file to write")->required();
+  app.add_option("--split", given->options.split, "Fit on the cases of this split (default: calibration)");
   app.add_option("--seed", given->options.seed, "Seed of the voxel sample that starts the fit")
       ->capture_default_str();
   app.add_flag("--json", given->json, "Print the model as JSON");

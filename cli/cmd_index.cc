@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "core/json.h"
 #include "core/throw.h"
 #include "data/index_files.h"
 #include "data/label_maps.h"
@@ -31,6 +32,7 @@ struct Arguments {
   bool has_ignore = false;
   bool has_background = false;
   bool allow_missing = false;
+  bool json = false;
   uint64_t seed = 0;
 };
 
@@ -80,7 +82,14 @@ void Run(const Arguments& given) {
     AssignSplits(&dataset, splits, given.seed);
   }
   SaveDataset(given.output, dataset);
-  LoadDataset(given.output);  // says at once what is wrong with it
+  if (given.json) {
+    fmt::print("{}",
+               DumpJson({{"file", given.output},
+                         {"cases", dataset.cases.size()},
+                         {"members", dataset.cases.front().members.size()},
+                         {"classes", dataset.classes}}));
+    return;
+  }
   fmt::print("wrote {}: {} cases, {} members, {} classes\n",
              given.output,
              dataset.cases.size(),
@@ -116,6 +125,7 @@ Action SetUpIndex(CLI::App& app) {
   app.add_option("--split", given->splits, "name=share, separated by commas; groups stay together")->delimiter(',');
   app.add_option("--seed", given->seed, "Seed of the split")->capture_default_str();
   app.add_flag("--allow-missing", given->allow_missing, "Go on where a case has no labels, image or mask");
+  app.add_flag("--json", given->json, "Print the result as JSON");
   app.footer(
       "Placeholders: {case}, {member}, {group} (cases of one group stay on one side of a split); * matches anything\n"
       "within a name.\n\nExamples:\n"

@@ -24,7 +24,8 @@ struct Arguments {
 
 // A folder, or a file that says it is a data set.
 bool IsModel(const std::string& path) {
-  if (std::filesystem::is_directory(path)) return false;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return false;
   const Json json = ReadJson(path);
   return json.is_object() && json.contains("segcal_model");
 }
@@ -110,7 +111,10 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
   PrintCases(summary);
   PrintClasses(dataset, summary);
   std::vector<double> spread;
-  for (const CaseSummary& c : summary.cases) spread.push_back(c.free_energy_std);
+  for (const CaseSummary& c : summary.cases) {
+    if (std::isfinite(c.free_energy_std)) spread.push_back(c.free_energy_std);
+  }
+  if (spread.empty()) return PrintWarnings(summary);
   double mean = 0.0;
   for (const double s : spread) mean += s / static_cast<double>(spread.size());
   fmt::print("Free energy F = log sum exp z of the mean logits, spatial standard deviation per case: mean {:.2f} [{:.2f}, {:.2f}, {:.2f}]\n",

@@ -45,4 +45,9 @@ void ReportSkipped(const std::vector<std::string>& skipped) {
   for (const std::string& line : skipped) fmt::print(stderr, "skipped {}\n", line);
 }
 
+void ReportRenormalised(int64_t rows) {
+  if (rows == 0) return;
+  fmt::print(stderr, "warning: {} probability rows did not sum to one within 1e-3 and were renormalised\n", rows);
+}
+
 }  // namespace segcal::cli

@@ -48,6 +48,9 @@ ProgressCallback ProgressDisplay();
 // Lines on standard error for what was left out.
 void ReportSkipped(const std::vector<std::string>& skipped);
 
+// A line on standard error if probability rows did not sum to one.
+void ReportRenormalised(int64_t rows);
+
 // "1.2 M" style for counts of voxels.
 std::string HumanCount(int64_t count);
 

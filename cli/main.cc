@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "cli/command.h"
+#include "core/throw.h"
 #include "kernels/dispatch.h"
 #include "segcal/error.h"
 #include "segcal/version.h"
@@ -40,7 +44,17 @@ int ExitCode(ErrorCode code) {
   return 1;
 }
 
+// CLI11 would say of an unknown command that one is missing.
+void CheckCommand(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  Throw(ErrorCode::kInvalidArgument, "unknown command \"{}\"; there are {}", argv[1], fmt::join(names, ", "));
+}
+
 int Run(int argc, char** argv) {
+  CheckCommand(argc, argv);
   CLI::App app("Makes the confidence of semantic segmentation models trustworthy.", "segcal");
   app.set_version_flag("--version", std::string("segcal ") + kVersion);
   app.require_subcommand(1);
@@ -60,6 +74,7 @@ int Run(int argc, char** argv) {
   for (const auto& [sub, action] : actions) {
     if (sub->parsed()) action();
   }
+  if (std::fflush(stdout) != 0) Throw(ErrorCode::kIo, "standard output: cannot write: {}", std::strerror(errno));
   return 0;
 }
 

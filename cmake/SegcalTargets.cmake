@@ -23,10 +23,27 @@ function(segcal_common target)
   if(SEGCAL_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  if(SEGCAL_FEW_TARGETS)
+    target_compile_definitions(${target} PRIVATE
+                               "HWY_DISABLED_TARGETS=(HWY_AVX3|HWY_AVX3_DL|HWY_SSE4|HWY_SSSE3)")
+  endif()
   if(SEGCAL_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${SEGCAL_SANITIZE} -fno-omit-frame-pointer
                            -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${SEGCAL_SANITIZE})
   endif()
   target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Release>>:SEGCAL_DCHECK_ENABLED=1>)
+endfunction()
+
+# The headers that cost most to compile, once per target; further ones as arguments.
+function(segcal_precompile target)
+  if(NOT SEGCAL_PRECOMPILE)
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <string> <vector>
+                            <fmt/format.h> <nlohmann/json.hpp> ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # So that ccache can tell that the precompiled header is the same.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 endfunction()

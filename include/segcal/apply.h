@@ -15,7 +15,7 @@ namespace segcal {
 struct ApplyOptions {
   RunOptions run;
   std::string split;  // empty: all cases
-  // What to write: "probabilities" (C, spatial...), "confidence", "labels", "entropy" (nats),
+  // What to write: "probabilities" (C, spatial...), "confidence", "labels", "entropy" (nats), "temperature",
   // "log_label" (log-probability of the label; needs labels). Several go to sub-folders of that name.
   std::vector<std::string> write = {"probabilities"};
   std::string format = "npy";  // "npy", "npz", "nifti" or "png" (2-D; not for probabilities)
@@ -25,6 +25,7 @@ struct ApplyOptions {
 struct ApplyResult {
   std::vector<std::string> files;
   int64_t voxels = 0;
+  int64_t renormalised = 0;  // probability rows whose sum was off by more than 1e-3
   std::vector<std::string> skipped;
 };
 

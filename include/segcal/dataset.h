@@ -44,7 +44,10 @@ struct Dataset {
 // Reads and checks a data set file, or the dataset.json of a folder. Files of cases are not opened.
 Dataset LoadDataset(const std::string& path);
 
-// Writes a data set file; relative paths are written as they are.
+// Throws unless the fields of a data set fit each other; `where` starts the message.
+void CheckDataset(const Dataset& dataset, const std::string& where);
+
+// Checks and writes a data set file; relative paths are written as they are.
 void SaveDataset(const std::string& path, const Dataset& dataset);
 
 // The cases of one split, in order; an unknown split is an error that lists the known ones.

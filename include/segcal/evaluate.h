@@ -53,6 +53,7 @@ struct EvaluateResult {
   std::string split;
   int64_t voxels = 0;
   int64_t labelled = 0;
+  int64_t renormalised = 0;  // probability rows, of the first pipeline's members, off by more than 1e-3
   std::vector<PipelineMetrics> pipelines;
   std::vector<std::string> skipped;
 };

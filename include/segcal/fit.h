@@ -22,6 +22,7 @@ struct RunOptions {
 
 struct FitOptions {
   RunOptions run;
+  std::string split;  // cases to fit on; empty: "calibration" where the data set names splits, else all
   uint64_t seed = 0;
 };
 
@@ -30,8 +31,7 @@ struct FitResult {
   std::vector<std::string> skipped;  // "case: why", with skip_bad
 };
 
-// Fits `pipeline`, for example "ts(z)", on the data set's cases of split "calibration", or on all of
-// them where no case has a split.
+// Fits `pipeline`, for example "ts(z)", on the cases of options.split.
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options = {});
 
 }  // namespace segcal

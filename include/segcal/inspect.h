@@ -24,10 +24,10 @@ struct CaseSummary {
 
 struct DatasetSummary {
   std::vector<CaseSummary> cases;
-  int64_t voxels = 0;
+  int64_t voxels = 0;                    // but for masked ones
   int64_t labelled = 0;
   std::vector<int64_t> label_counts;     // per class
-  std::vector<int64_t> decision_counts;  // per class, over all voxels
+  std::vector<int64_t> decision_counts;  // per class, over all voxels but masked ones
   int64_t repeated = 0;                  // voxels in runs of exactly equal predictions
   std::vector<double> repeated_example;  // one such prediction, as logits
   int64_t renormalised = 0;

@@ -60,6 +60,7 @@ struct FitOutcome {
 struct Survey {
   int64_t voxels = 0;             // all
   int64_t labelled = 0;           // taking part
+  int64_t flat = 0;               // of the labelled, those whose logits are all equal
   int64_t repeated = 0;           // in runs of exactly equal predictions, see data/repeats.h
   std::vector<int64_t> label_counts;
   LabelMargins margins;
@@ -86,6 +87,9 @@ class BoundCalibrator {
   virtual ~BoundCalibrator() = default;
   // Emits probabilities and the label's log-probability. Thread-safe.
   virtual void Apply(const Tile& tile, const TileProbs& out) const = 0;
+  // Temperature by which each voxel's logits are divided, [kTileVoxels]; false for methods that do
+  // something else.
+  virtual bool Temperature(const Tile&, float*) const { return false; }
 };
 
 // A calibration method with its parameters, fitted or not.
@@ -110,6 +114,7 @@ class Calibrator {
 class PixelCalibrator : public Calibrator {
  public:
   virtual void ApplyTile(const Tile& tile, const TileProbs& out) const = 0;
+  virtual bool TemperatureTile(const Tile&, float*) const { return false; }
   std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader, const Pooling& pooling) const final;
 };
 

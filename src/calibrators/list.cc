@@ -14,6 +14,7 @@ class BoundPixelCalibrator final : public BoundCalibrator {
  public:
   explicit BoundPixelCalibrator(const PixelCalibrator& calibrator) : calibrator_(calibrator) {}
   void Apply(const Tile& tile, const TileProbs& out) const override { calibrator_.ApplyTile(tile, out); }
+  bool Temperature(const Tile& tile, float* out) const override { return calibrator_.TemperatureTile(tile, out); }
 
  private:
   const PixelCalibrator& calibrator_;

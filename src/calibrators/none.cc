@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "calibrators/calibrator.h"
 #include "core/json.h"
 #include "kernels/softmax.h"
@@ -31,6 +33,10 @@ class NoCalibration final : public PixelCalibrator {
     JsonObject(json, where).Finish();
   }
   void ApplyTile(const Tile& tile, const TileProbs& out) const override { SoftmaxTile(tile, 1.0, out); }
+  bool TemperatureTile(const Tile&, float* out) const override {
+    std::fill_n(out, kTileVoxels, 1.0f);
+    return true;
+  }
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "calibrators/calibrator.h"
@@ -40,12 +41,14 @@ class TemperatureScaling final : public PixelCalibrator {
 
   FitOutcome Fit(const FitContext& context) override {
     passes_ = 1;  // the survey
+    bounded_ = true;
     const Survey& survey = context.survey;
     const Point1D at_one = MeanPoint(1.0, survey.at_one);
-    if (at_one.curvature == 0.0 && at_one.slope == 0.0) {
+    if (survey.flat == survey.labelled) {
       return Degenerate(at_one, "nothing_to_fit", "all logits are equal at every voxel: beta stays 1");
     }
     if (survey.margins.below_max == 0) {
+      bounded_ = false;
       return Degenerate(Evaluate(context, options_.max_beta),
                         "at_bound",
                         "every label has the largest logit: the likelihood grows without end, beta is at its cap");
@@ -68,8 +71,18 @@ class TemperatureScaling final : public PixelCalibrator {
     }
   }
   void ApplyTile(const Tile& tile, const TileProbs& out) const override { SoftmaxTile(tile, beta_, out); }
+  bool TemperatureTile(const Tile&, float* out) const override {
+    std::fill_n(out, kTileVoxels, static_cast<float>(1.0 / beta_));
+    return true;
+  }
 
  private:
+  // The sample's optimum, unless a cap of the caller's excludes it.
+  Point1D StartingPoint(const Survey& survey) const {
+    if (survey.sample_beta > options_.max_beta) return MeanPoint(1.0, survey.at_one);
+    return MeanPoint(survey.sample_beta, survey.at_sample_beta);
+  }
+
   Point1D Evaluate(const FitContext& context, double beta) {
     ++passes_;
     const std::string stage = fmt::format("fit ts, pass {}", passes_);
@@ -79,7 +92,7 @@ class TemperatureScaling final : public PixelCalibrator {
   FitOutcome FitInterior(const FitContext& context) {
     const Newton1DResult result = MinimizeConvex1D(
         [&](double beta) { return Evaluate(context, beta); },
-        MeanPoint(context.survey.sample_beta, context.survey.at_sample_beta),
+        StartingPoint(context.survey),
         {.lower = 0.0,
          .upper = options_.max_beta,
          .slope_tolerance = options_.gradient_tolerance,
@@ -114,13 +127,14 @@ class TemperatureScaling final : public PixelCalibrator {
     outcome.certificates = {
         {.gradient = std::fabs(gradient),
          .newton_decrement = point.curvature > 0.0 ? std::fabs(gradient) / std::sqrt(point.curvature) : 0.0,
-         .bounded = beta_ < options_.max_beta}};
+         .bounded = bounded_}};
     return outcome;
   }
 
   TemperatureOptions options_;
   double beta_ = 1.0;
   int64_t passes_ = 0;
+  bool bounded_ = true;  // false: the likelihood grows without end
 };
 
 }  // namespace

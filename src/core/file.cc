@@ -21,6 +21,19 @@ namespace {
   Throw(ErrorCode::kIo, "{}: cannot {}: {}", path, what, std::strerror(error));
 }
 
+// Where a link points, so that writing goes through it; a target that is there must be a plain file:
+// renaming over a device or a folder would destroy it.
+std::string PlainTarget(const std::string& path) {
+  std::error_code error;
+  const auto target = std::filesystem::weakly_canonical(path, error);
+  if (error) return path;
+  const auto status = std::filesystem::status(target, error);
+  if (!error && std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    Throw(ErrorCode::kIo, "{}: cannot write: it exists and is not a regular file", path);
+  }
+  return target.string();
+}
+
 std::string TemporaryNameFor(const std::string& path) {
   static std::atomic<int> serial{0};
   return fmt::format("{}.{}.{}.tmp", path, ::getpid(), serial.fetch_add(1));
@@ -29,7 +42,7 @@ std::string TemporaryNameFor(const std::string& path) {
 }  // namespace
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not hold us up
   if (fd_ < 0) ThrowErrno(path_, "open");
   struct stat status {};
   if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -89,7 +102,7 @@ void WriteFully(int fd, const std::string& path, int64_t offset, std::span<const
   }
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)), temporary_(TemporaryNameFor(path_)) {
+OutputFile::OutputFile(std::string path) : path_(PlainTarget(path)), temporary_(TemporaryNameFor(path_)) {
   fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0) ThrowErrno(path_, "create");
 }

@@ -113,7 +113,8 @@ TEST(InputFile, NamesAFileThatIsTooShort) {
 TEST(InputFile, RefusesWhatIsNotARegularFile) {
   const TempFolder folder;
   ExpectError(ErrorCode::kIo, {folder.path()}, [&] { InputFile file(folder.path()); });
-  ExpectError(ErrorCode::kIo, {"/dev/null", "not a regular file"}, [] { InputFile file("/dev/null"); });
+  ExpectError(
+      ErrorCode::kIo, {"/dev/null", "not a regular file"}, [] { InputFile file("/dev/null"); });
   ExpectError(ErrorCode::kIo, {folder.File("no")}, [&] { InputFile file(folder.File("no")); });
 }
 
@@ -143,7 +144,8 @@ TEST(OpenTemporary, HasNoName) {
 
 TEST(OpenTemporary, NamesAFolderThatCannotBeUsed) {
   const TempFolder folder;
-  ExpectError(ErrorCode::kIo, {folder.File("absent")}, [&] { OpenTemporary(folder.File("absent")); });
+  ExpectError(
+      ErrorCode::kIo, {folder.File("absent")}, [&] { OpenTemporary(folder.File("absent")); });
 }
 
 // The system's temporary folder is the user's TMPDIR, which may be wrong.

@@ -28,7 +28,8 @@ TEST(Half, EveryFiniteValueEqualsItsFields) {
   for (uint32_t bits = 0; bits < 0x10000u; ++bits) {
     if (!IsFinite(bits)) continue;
     const auto half = static_cast<uint16_t>(bits);
-    ASSERT_EQ(std::bit_cast<uint32_t>(FloatFromHalf(half)), std::bit_cast<uint32_t>(FromFields(half)))
+    ASSERT_EQ(std::bit_cast<uint32_t>(FloatFromHalf(half)),
+              std::bit_cast<uint32_t>(FromFields(half)))
         << bits;
   }
 }

@@ -59,7 +59,8 @@ TEST(ReadJson, NamesTheFile) {
   const testing::TempFolder folder;
   const std::string path = folder.Put("broken.json", "{\"a\": ");
   ExpectError(ErrorCode::kBadData, {path, "not valid JSON"}, [&] { ReadJson(path); });
-  ExpectError(ErrorCode::kIo, {folder.File("absent.json")}, [&] { ReadJson(folder.File("absent.json")); });
+  ExpectError(
+      ErrorCode::kIo, {folder.File("absent.json")}, [&] { ReadJson(folder.File("absent.json")); });
 }
 
 TEST(DumpJson, WritesOneCanonicalLayout) {
@@ -91,9 +92,7 @@ TEST(DumpJson, WritesTheSameTextAfterReadingItBack) {
   EXPECT_EQ(DumpJson(ParseJson(text, "x.json")), text);
 }
 
-double ReadBack(double value) {
-  return ParseJson(DumpJson(Json(value)), "x.json").get<double>();
-}
+double ReadBack(double value) { return ParseJson(DumpJson(Json(value)), "x.json").get<double>(); }
 
 TEST(DumpJson, DoublesReadBackToTheSameBits) {
   std::vector<double> values = {0.0,
@@ -171,7 +170,8 @@ TEST(JsonObject, NamesTheFieldItsValueAndWhatIsRequired) {
       R"({"s": 1, "i": 1.5, "big": 18446744073709551615, "d": "x", "b": 0, "a": {}, "ss": ["a", 2], "ds": [true], "n": null})",
       "x.json");
   JsonObject object(json, "x.json: cases[3]");
-  const auto refused = [&](const std::vector<std::string>& parts, const std::function<void()>& action) {
+  const auto refused = [&](const std::vector<std::string>& parts,
+                           const std::function<void()>& action) {
     std::vector<std::string> all = {"x.json: cases[3]"};
     all.insert(all.end(), parts.begin(), parts.end());
     ExpectError(ErrorCode::kBadData, all, action);
@@ -198,7 +198,8 @@ TEST(JsonObject, RefusesFieldsNobodyRead) {
 
 TEST(JsonObject, RefusesWhatIsNotAnObject) {
   const Json json = ParseJson("[1, 2]", "x.json");
-  ExpectError(ErrorCode::kBadData, {"x.json", "[1,2]", "an object"}, [&] { JsonObject(json, "x.json"); });
+  ExpectError(
+      ErrorCode::kBadData, {"x.json", "[1,2]", "an object"}, [&] { JsonObject(json, "x.json"); });
 }
 
 }  // namespace

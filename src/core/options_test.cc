@@ -41,7 +41,8 @@ TEST(ParseOptions, LeavesDefaultsWhereNothingIsGiven) {
 
 TEST(ParseOptions, ReadsEveryType) {
   const Sample sample = ParseOptions<Sample>(
-      "sample", {{"rate", "1e-4"}, {"bins", "100"}, {"fast", "true"}, {"rule", "down"}, {"note", "a=b"}});
+      "sample",
+      {{"rate", "1e-4"}, {"bins", "100"}, {"fast", "true"}, {"rule", "down"}, {"note", "a=b"}});
   EXPECT_EQ(sample.rate, 1e-4);
   EXPECT_EQ(sample.bins, 100);
   EXPECT_TRUE(sample.fast);
@@ -68,7 +69,8 @@ TEST(ParseOptions, RefusesTextThatIsNotWhollyANumber) {
 }
 
 TEST(ParseOptions, ListsTheKnownOptionsWhenOneIsUnknown) {
-  ExpectRefused({{"Rate", "1"}}, {"sample: unknown option \"Rate\"", "rate, bins, fast, rule, note"});
+  ExpectRefused({{"Rate", "1"}},
+                {"sample: unknown option \"Rate\"", "rate, bins, fast, rule, note"});
   ExpectError(ErrorCode::kInvalidArgument, {"none", "\"x\"", "it has none"}, [] {
     ParseOptions<NoOptions>("none", {{"x", "1"}});
   });

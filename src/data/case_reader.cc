@@ -52,9 +52,7 @@ CaseReader::CaseReader(const Dataset& dataset,
                  entry,
                  OpenMembers(dataset, entry, members, open),
                  OpenIfNamed(dataset, entry.labels, open),
-                 OpenIfNamed(dataset, entry.mask, open)) {
-  if (!entry.labels.empty()) labels_file_ = FullPath(dataset, entry.labels);
-}
+                 OpenIfNamed(dataset, entry.mask, open)) {}
 
 CaseReader::CaseReader(const Dataset& dataset,
                        const Case& entry,
@@ -80,6 +78,7 @@ CaseReader::CaseReader(const Dataset& dataset,
   }
   if (mask_) CheckSpatial(*mask_, "mask");
   SetSpacing(entry);
+  if (const Array* source = GeometrySource()) geometry_file_ = source->name();
 }
 
 void CaseReader::CheckMember(const Array& array) {
@@ -149,9 +148,20 @@ void CaseReader::SetSpacing(const Case& entry) {
     return;
   }
   spacing_.assign(shape_.size(), 1.0);
-  if (!labels_) return;
-  const std::vector<double>& from_file = labels_->array().info().spacing;
-  if (from_file.size() == shape_.size()) spacing_ = from_file;
+  const Array* source = GeometrySource();
+  if (source != nullptr) spacing_ = source->info().spacing;
+}
+
+// The labels, or the first member, if their format knows a spacing for every axis.
+const Array* CaseReader::GeometrySource() const {
+  const auto knows = [&](const Array* array) {
+    return array != nullptr && array->info().spacing.size() == shape_.size();
+  };
+  if (labels_ && knows(&labels_->array())) return &labels_->array();
+  for (const auto& member : members_) {
+    if (knows(member.get())) return member.get();
+  }
+  return nullptr;
 }
 
 std::string CaseReader::DescribeVoxel(int64_t voxel) const {

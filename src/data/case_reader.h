@@ -36,7 +36,8 @@ class CaseReader {
   const std::vector<int64_t>& shape() const noexcept { return shape_; }      // spatial
   const std::vector<double>& spacing() const noexcept { return spacing_; }  // as shape()
   bool has_labels() const noexcept { return labels_ != nullptr; }
-  const std::string& labels_file() const noexcept { return labels_file_; }
+  // A file that knows the orientation and spacing of the case (NIfTI labels or predictions), or empty.
+  const std::string& geometry_file() const noexcept { return geometry_file_; }
   InputKind input() const noexcept { return input_; }
   double floor() const noexcept { return floor_; }
   bool channels_last() const noexcept { return channels_last_; }
@@ -54,9 +55,10 @@ class CaseReader {
   void CheckMember(const Array& array);
   void CheckSpatial(const Array& array, const char* what) const;
   void SetSpacing(const Case& entry);
+  const Array* GeometrySource() const;
 
   std::string id_;
-  std::string labels_file_;
+  std::string geometry_file_;
   int64_t num_classes_ = 0;
   int64_t num_voxels_ = 0;
   std::vector<int64_t> shape_;

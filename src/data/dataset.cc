@@ -54,7 +54,7 @@ Case ReadCase(const Json& json, const std::string& where) {
   // The id becomes a file name under the output folder of `apply`.
   if (result.id.empty() || result.id == "." || result.id == ".." || result.id.find('/') != std::string::npos ||
       result.id.find('\0') != std::string::npos) {
-    Throw(ErrorCode::kBadData, "{}: id \"{}\" cannot be a file name", where, result.id);
+    Throw(ErrorCode::kBadData, "{}: id {} cannot be a file name", where, json.at("id").dump());
   }
   result.members = object.Strings("members");
   if (result.members.empty()) Throw(ErrorCode::kBadData, "{}: no members, at least one is required", where);
@@ -175,21 +175,26 @@ Dataset LoadDataset(const std::string& path) {
   dataset.name = object.StringOr("name", std::filesystem::path(file).stem().string());
   dataset.classes = object.Strings("classes");
   dataset.input = object.String("input");
-  CheckChoice(file, "input", dataset.input, {"logits", "log_probabilities", "probabilities"});
   dataset.ignore_label = object.OptionalInteger("ignore_label");
   dataset.background = object.OptionalInteger("background");
   dataset.layout = object.StringOr("layout", dataset.layout);
-  CheckChoice(file, "layout", dataset.layout, {"channels_first", "channels_last"});
   dataset.key = object.StringOr("key", "");
   dataset.label_map = ReadLabelMap(&object);
   dataset.cases = ReadCases(object.Array("cases"), file);
   object.Finish();
-  CheckClasses(dataset, file);
-  CheckLabelMap(dataset, file);
+  CheckDataset(dataset, file);
   return dataset;
 }
 
+void CheckDataset(const Dataset& dataset, const std::string& where) {
+  CheckChoice(where, "input", dataset.input, {"logits", "log_probabilities", "probabilities"});
+  CheckChoice(where, "layout", dataset.layout, {"channels_first", "channels_last"});
+  CheckClasses(dataset, where);
+  CheckLabelMap(dataset, where);
+}
+
 void SaveDataset(const std::string& path, const Dataset& dataset) {
+  CheckDataset(dataset, path);
   Json json = {{"segcal_dataset", kFormatVersion},
                {"name", dataset.name},
                {"classes", dataset.classes},

@@ -61,6 +61,12 @@ fs::path FixedFolder(const std::string& pattern) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
+// Slashes of the pattern up to and including the one after its fixed folder.
+int64_t FixedSlashes(const std::string& pattern) {
+  const std::string fixed = pattern.substr(0, pattern.find_first_of("{*"));
+  return std::count(fixed.begin(), fixed.end(), '/');
+}
+
 // Paths as the pattern spells them: without the "./" that iterating over "." adds.
 std::string Spelled(const fs::path& path, const std::string& pattern) {
   const std::string text = path.string();
@@ -100,11 +106,16 @@ bool NaturalLess(const std::string& a, const std::string& b) {
 std::vector<PatternMatch> FindFiles(const std::string& pattern) {
   const Compiled compiled = Compile(pattern);
   std::vector<PatternMatch> matches;
-  std::error_code error;
+  const fs::path folder = FixedFolder(pattern);
+  if (!fs::is_directory(folder)) return matches;
+  // Below the depth of the pattern nothing can match, and links could lead round in circles.
+  const auto levels = std::count(pattern.begin(), pattern.end(), '/') - FixedSlashes(pattern);
   const auto options = fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(FixedFolder(pattern), options, error), end; it != end; it.increment(error)) {
-    if (error) break;
-    if (!it->is_regular_file(error)) continue;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, options, error), end; it != end; it.increment(error)) {
+    if (it.depth() >= levels) it.disable_recursion_pending();
+    std::error_code gone;  // a file that vanished meanwhile, or a broken link
+    if (!it->is_regular_file(gone)) continue;
     const std::string path = Spelled(it->path(), pattern);
     std::smatch found;
     if (!std::regex_match(path, found, compiled.regex)) continue;
@@ -112,6 +123,7 @@ std::vector<PatternMatch> FindFiles(const std::string& pattern) {
     for (size_t g = 0; g < compiled.names.size(); ++g) match.values[compiled.names[g]] = found[g + 1].str();
     matches.push_back(std::move(match));
   }
+  if (error) Throw(ErrorCode::kIo, "{}: cannot list the folder: {}", folder.string(), error.message());
   std::sort(matches.begin(), matches.end(), [](const auto& a, const auto& b) { return NaturalLess(a.path, b.path); });
   return matches;
 }

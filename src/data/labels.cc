@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/labels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -127,12 +128,33 @@ int32_t LabelReader::ClassOf(int64_t value, int64_t voxel) const {
         array_->name(),
         value,
         voxel,
-        label_map_.empty() ? "a class" : "a value of label_map or a class",
+        label_map_.empty() ? "a class" : "a value of label_map, giving a class",
         num_classes_,
         ignore_label_ ? fmt::format(" or the ignore label {}", *ignore_label_) : " (no ignore_label is set)");
 }
 
+// The usual case, labels in bytes: one look-up per voxel. False if some value has no class.
+bool LabelReader::ReadBytes(int64_t first, std::span<int32_t> out) const {
+  const void* direct = array_->Direct(first);
+  std::vector<uint8_t> bytes;
+  if (direct == nullptr) {
+    bytes.resize(out.size());
+    array_->Read(first, static_cast<int64_t>(out.size()), bytes.data());
+    direct = bytes.data();
+  }
+  const auto* values = static_cast<const uint8_t*>(direct);
+  const int32_t* classes = small_.data();
+  int32_t lowest = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = classes[values[i]];
+    lowest = std::min(lowest, out[i]);
+  }
+  return lowest > kUnknown;
+}
+
 void LabelReader::Read(int64_t first, std::span<int32_t> out) const {
+  const DType dtype = array_->info().dtype;
+  if ((dtype == DType::kU8 || dtype == DType::kBool) && ReadBytes(first, out)) return;
   std::vector<int64_t> values(out.size());
   ReadIntegers(*array_, first, values, "labels");
   for (size_t i = 0; i < out.size(); ++i) out[i] = ClassOf(values[i], first + static_cast<int64_t>(i));

@@ -25,6 +25,7 @@ class LabelReader {
   void Read(int64_t first, std::span<int32_t> out) const;
 
  private:
+  bool ReadBytes(int64_t first, std::span<int32_t> out) const;
   int32_t ClassOf(int64_t value, int64_t voxel) const;
   int32_t Lookup(int64_t value) const;
 

@@ -6,6 +6,7 @@ namespace {
 
 // The offset first: it differs almost always, so the classes are rarely looked at.
 bool SameAsPrevious(const Tile& tile, int64_t v) noexcept {
+  if (tile.Masked(v)) return false;
   if (tile.offset[v] != tile.offset[v - 1]) return false;
   for (int64_t c = 0; c < tile.num_classes; ++c) {
     const float* row = tile.logits + c * kTileVoxels;

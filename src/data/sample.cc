@@ -2,6 +2,8 @@
 #include "data/sample.h"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 
 #include "core/parallel.h"
 #include "core/rng.h"
@@ -9,43 +11,78 @@
 namespace segcal {
 namespace {
 
-// The random stream of case `index`, apart from other uses of the seed.
-constexpr uint64_t kSampleStream = 0x53414D504C450000;
+// Random streams of the cases drawn and of the tiles of case `index`, apart from other uses of the seed.
+constexpr uint64_t kCaseStream = 0x43415345;
+constexpr uint64_t kTileStream = 0x53414D504C450000;
 
-std::vector<int64_t> DrawTiles(int64_t num_tiles, int64_t wanted, uint64_t seed, int64_t case_index) {
-  wanted = std::clamp<int64_t>(wanted, 1, num_tiles);
-  Rng rng(seed, kSampleStream + static_cast<uint64_t>(case_index));
-  std::vector<int64_t> tiles;
+// One index at random from each of `wanted` equal stretches of [0, total).
+std::vector<int64_t> DrawStratified(int64_t total, int64_t wanted, Rng rng) {
+  wanted = std::clamp<int64_t>(wanted, 1, total);
+  std::vector<int64_t> drawn;
   for (int64_t k = 0; k < wanted; ++k) {
-    const int64_t begin = num_tiles * k / wanted;
-    const int64_t end = num_tiles * (k + 1) / wanted;
-    tiles.push_back(begin + rng.Below(end - begin));
+    const int64_t begin = total * k / wanted;
+    const int64_t end = total * (k + 1) / wanted;
+    drawn.push_back(begin + rng.Below(end - begin));
   }
-  return tiles;
+  return drawn;
+}
+
+int64_t BytesPerTile(int64_t num_classes) {
+  return kTileVoxels * (num_classes * int64_t{sizeof(float)} + int64_t{sizeof(double) + sizeof(uint16_t) + sizeof(int32_t)});
+}
+
+TileSample SampleCase(const CaseStream& stream, const Pooling& pooling, int64_t c, int64_t num_tiles, uint64_t seed) {
+  const auto reader = stream.Open(c);
+  const int64_t all_tiles = (reader->num_voxels() + kTileVoxels - 1) / kTileVoxels;
+  TileSample sample;
+  VoxelBlock block;
+  TileBuffer buffer;
+  for (const int64_t t : DrawStratified(all_tiles, num_tiles, Rng(seed, kTileStream + static_cast<uint64_t>(c)))) {
+    const int64_t first = t * kTileVoxels;
+    block.Read(*reader, first, std::min(kTileVoxels, reader->num_voxels() - first));
+    sample.Add(block.PoolTileInto(0, pooling, &buffer));
+  }
+  return sample;
 }
 
 }  // namespace
 
+void TileSample::Add(const Tile& tile) {
+  AlignedBuffer& memory = memory_.emplace_back();
+  std::byte* p = memory.Reserve(BytesPerTile(tile.num_classes));
+  const auto keep = [&p](const auto* from, int64_t count) {
+    const int64_t bytes = count * int64_t{sizeof(*from)};
+    std::memcpy(p, from, static_cast<size_t>(bytes));
+    const auto* kept = reinterpret_cast<decltype(from)>(p);
+    p += bytes;
+    return kept;
+  };
+  Tile copy = tile;
+  copy.logits = keep(tile.logits, tile.num_classes * kTileVoxels);
+  copy.offset = keep(tile.offset, kTileVoxels);
+  copy.decision = keep(tile.decision, kTileVoxels);
+  copy.labels = keep(tile.labels, kTileVoxels);
+  copy.masked = nullptr;  // masked voxels have no label, which is all a fit looks at
+  tiles_.push_back(copy);
+}
+
+void TileSample::Append(TileSample&& other) {
+  std::move(other.memory_.begin(), other.memory_.end(), std::back_inserter(memory_));
+  tiles_.insert(tiles_.end(), other.tiles_.begin(), other.tiles_.end());
+}
+
 TileSample SampleTiles(const CaseStream& stream, const Pooling& pooling, int64_t max_voxels, uint64_t seed) {
-  const int64_t per_case = max_voxels / kTileVoxels / std::max<int64_t>(1, stream.num_cases());
-  std::vector<std::vector<TileBuffer>> buffers(static_cast<size_t>(stream.num_cases()));
-  std::vector<std::vector<Tile>> tiles(buffers.size());
-  ParallelFor(stream.num_cases(), stream.num_workers(), [&](int64_t c, int) {
-    const auto reader = stream.Open(c);
-    const int64_t num_tiles = (reader->num_voxels() + kTileVoxels - 1) / kTileVoxels;
-    VoxelBlock block;
-    for (const int64_t t : DrawTiles(num_tiles, per_case, seed, c)) {
-      const int64_t first = t * kTileVoxels;
-      block.Read(*reader, first, std::min(kTileVoxels, reader->num_voxels() - first));
-      TileBuffer& buffer = buffers[static_cast<size_t>(c)].emplace_back();
-      tiles[static_cast<size_t>(c)].push_back(block.PoolTileInto(0, pooling, &buffer));
-    }
+  const int64_t affordable = stream.options().memory / 8 / BytesPerTile(stream.dataset().num_classes());
+  const int64_t max_tiles = std::max<int64_t>(1, std::min(max_voxels / kTileVoxels, affordable));
+  const int64_t num_cases = stream.num_cases();
+  const std::vector<int64_t> cases = DrawStratified(num_cases, max_tiles, Rng(seed, kCaseStream));
+  const int64_t per_case = max_tiles / static_cast<int64_t>(cases.size());
+  std::vector<TileSample> parts(cases.size());
+  ParallelFor(static_cast<int64_t>(cases.size()), stream.num_workers(), [&](int64_t i, int) {
+    parts[static_cast<size_t>(i)] = SampleCase(stream, pooling, cases[static_cast<size_t>(i)], per_case, seed);
   });
   TileSample sample;
-  for (size_t c = 0; c < tiles.size(); ++c) {
-    std::move(buffers[c].begin(), buffers[c].end(), std::back_inserter(sample.buffers_));
-    sample.tiles_.insert(sample.tiles_.end(), tiles[c].begin(), tiles[c].end());
-  }
+  for (TileSample& part : parts) sample.Append(std::move(part));
   return sample;
 }
 

@@ -15,17 +15,21 @@ class TileSample {
   int64_t num_tiles() const noexcept { return static_cast<int64_t>(tiles_.size()); }
   const Tile& tile(int64_t index) const noexcept { return tiles_[static_cast<size_t>(index)]; }
 
+  // Keeps a copy.
+  void Add(const Tile& tile);
+  void Append(TileSample&& other);
+
  private:
-  friend TileSample SampleTiles(const CaseStream& stream,
-                                const Pooling& pooling,
-                                int64_t max_voxels,
-                                uint64_t seed);
-  std::vector<TileBuffer> buffers_;
+  std::vector<AlignedBuffer> memory_;
   std::vector<Tile> tiles_;
 };
 
-// About max_voxels voxels, the same share of them from every case: each case is cut into equal
-// stretches and one tile is drawn at random in each. Deterministic by seed for any thread count.
-TileSample SampleTiles(const CaseStream& stream, const Pooling& pooling, int64_t max_voxels, uint64_t seed);
+// At most max_voxels voxels, and at most an eighth of the stream's memory: the same number of tiles
+// from every case, each drawn at random from its stretch of the case; with more cases than tiles, one
+// tile of as many cases. Deterministic by seed for any thread count.
+TileSample SampleTiles(const CaseStream& stream,
+                       const Pooling& pooling,
+                       int64_t max_voxels,
+                       uint64_t seed);
 
 }  // namespace segcal

@@ -247,8 +247,8 @@ Dataset WithoutBadCases(const Dataset& dataset,
                         std::vector<std::string>* dropped) {
   Dataset good = dataset;
   good.cases.clear();
+  Dataset single = good;
   for (const Case& entry : dataset.cases) {
-    Dataset single = dataset;
     single.cases = {entry};
     try {
       const CaseStream stream(single, poolings, options);
@@ -262,6 +262,7 @@ Dataset WithoutBadCases(const Dataset& dataset,
       });
       good.cases.push_back(entry);
     } catch (const Error& error) {
+      if (error.code() == ErrorCode::kInvalidArgument) throw;  // not the case's fault
       dropped->push_back(fmt::format("{}: {}", entry.id, error.what()));
     }
   }

@@ -134,7 +134,8 @@ Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer*
           .logits = out.logits,
           .offset = out.offset,
           .decision = out.decision,
-          .labels = labels};
+          .labels = labels,
+          .masked = masked_.empty() ? nullptr : masked_.data() + begin};
 }
 
 void VoxelBlock::ThrowFault(const PoolStatus& status, int64_t tile_first, const Pooling& pooling) const {

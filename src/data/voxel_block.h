@@ -51,9 +51,6 @@ class VoxelBlock {
   // Pools tile `index` into `buffer`; bad values are an Error naming file and voxel.
   Tile PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer* buffer);
 
-  // Whether the mask leaves out voxel `v` of the block.
-  bool Masked(int64_t v) const noexcept { return !masked_.empty() && masked_[static_cast<size_t>(v)] != 0; }
-  bool has_mask() const noexcept { return !masked_.empty(); }
   // Class index or kNoLabel of every voxel of the block.
   std::span<const int32_t> labels() const noexcept { return labels_; }
 

@@ -32,7 +32,8 @@ HWY_INLINE MaskF IsAbove(VF x, VF edge, bool closed_above) {
   return closed_above ? hn::Gt(x, edge) : hn::Ge(x, edge);
 }
 
-// The bin of one value: edges are equally spaced up to rounding, so the guess is off by one at most.
+// The bin of one value: edges are equally spaced up to rounding, so the guess is off by one at
+// most.
 HWY_INLINE int64_t BinOf(float x, const BinEdges& edges) {
   const int64_t last = static_cast<int64_t>(edges.upper.size()) - 1;
   const float scale = static_cast<float>(edges.upper.size());
@@ -120,8 +121,8 @@ struct ClassPerVoxel {
   }
 };
 
-// Adds a row of values. Most lie in the first or the last bin (classes that are out of the question,
-// or certain): those two are filled by vectors, the others one value at a time.
+// Adds a row of values. Most lie in the first or the last bin (classes that are out of the
+// question, or certain): those two are filled by vectors, the others one value at a time.
 template <class Classes>
 HWY_INLINE void AddRow(const float* row,
                        const Classes& classes,

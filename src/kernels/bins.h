@@ -8,16 +8,18 @@
 
 namespace segcal {
 
-// Sums of one confidence bin. `confidence` is exact: float32 terms of at most 1, few per flush.
+// Sums of one confidence bin. `confidence` is summed in double in an order fixed per instruction
+// set.
 struct BinSums {
   int64_t count = 0;
   int64_t correct = 0;
   double confidence = 0.0;
 };
 
-// Equal-width bins over [0, 1] given by ascending float32 upper edges; a value x falls into the first
-// bin k with x <= upper[k] (rule (lo, hi]) or x < upper[k] (rule [lo, hi)), values past the last edge
-// into the last bin. `guess` maps x to a first guess floor(x * scale), corrected by comparison.
+// Equal-width bins over [0, 1] given by ascending float32 upper edges; a value x falls into the
+// first bin k with x <= upper[k] (rule (lo, hi]) or x < upper[k] (rule [lo, hi)), values past the
+// last edge into the last bin. The bin is guessed as floor(x * number of bins) and corrected by
+// comparison with its edges, so every edge must lie within half a bin of its place.
 struct BinEdges {
   std::span<const float> upper;
   bool closed_above = true;  // (lo, hi]

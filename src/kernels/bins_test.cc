@@ -55,7 +55,8 @@ void ExpectSame(const std::vector<BinSums>& fast, const std::vector<BinSums>& ex
   for (size_t k = 0; k < exact.size(); ++k) {
     EXPECT_EQ(fast[k].count, exact[k].count) << "bin " << k;
     EXPECT_EQ(fast[k].correct, exact[k].correct) << "bin " << k;
-    EXPECT_NEAR(fast[k].confidence, exact[k].confidence, 1e-14 * exact[k].confidence) << "bin " << k;
+    EXPECT_NEAR(fast[k].confidence, exact[k].confidence, 1e-14 * exact[k].confidence)
+        << "bin " << k;
   }
 }
 
@@ -98,7 +99,8 @@ TEST(AddClasswiseBins, AgreesWithReference) {
         std::vector<BinSums> fast(static_cast<size_t>(num_classes * num_bins));
         std::vector<BinSums> exact(fast.size());
         AddClasswiseBins(probs.data(), random.labels.data(), num_classes, edges, fast.data());
-        reference::ClasswiseBins(probs.data(), random.labels.data(), num_classes, edges, exact.data());
+        reference::ClasswiseBins(
+            probs.data(), random.labels.data(), num_classes, edges, exact.data());
         ExpectSame(fast, exact);
       }
     }

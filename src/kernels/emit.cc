@@ -22,20 +22,30 @@ namespace HWY_NAMESPACE {
 using DF = hn::ScalableTag<float>;
 using DI = hn::RebindToSigned<DF>;
 
-// rival[v] = the largest probability of a class other than decision[v]; -1 if there is none.
+// rival[v] = the largest probability of a class other than decision[v], 0 if there is none.
 void FindRivals(const uint16_t* decision, int64_t num_classes, const float* probs, float* rival) {
+  constexpr int kGroup = 4;
   const DF d;
   const DI di;
   const hn::Rebind<uint16_t, DF> du16;
-  for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto winner = hn::PromoteTo(di, hn::Load(du16, decision + v));
-    auto largest = hn::Set(d, -1.0f);
-    for (int64_t c = 0; c < num_classes; ++c) {
-      const auto is_winner = hn::Eq(winner, hn::Set(di, static_cast<int32_t>(c)));
-      const auto q = hn::Load(d, probs + c * kTileVoxels + v);
-      largest = hn::Max(largest, hn::IfThenElse(hn::RebindMask(d, is_winner), largest, q));
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
+    hn::Vec<DF> largest[kGroup];
+    hn::Vec<DI> winner[kGroup];
+    for (int k = 0; k < kGroup; ++k) {
+      largest[k] = hn::Zero(d);
+      winner[k] = hn::PromoteTo(di, hn::Load(du16, decision + v + k * lanes));
     }
-    hn::Store(largest, d, rival + v);
+    auto index = hn::Zero(di);
+    for (int64_t c = 0; c < num_classes; ++c) {
+      for (int k = 0; k < kGroup; ++k) {
+        const auto q = hn::Load(d, probs + c * kTileVoxels + v + k * lanes);
+        const auto is_winner = hn::RebindMask(d, hn::Eq(winner[k], index));
+        largest[k] = hn::Max(largest[k], hn::IfThenZeroElse(is_winner, q));
+      }
+      index = hn::Add(index, hn::Set(di, 1));
+    }
+    for (int k = 0; k < kGroup; ++k) hn::Store(largest[k], d, rival + v + k * lanes);
   }
 }
 
@@ -85,6 +95,7 @@ uint16_t LargestOther(const uint16_t* halves, int64_t num_classes, int64_t winne
 }  // namespace
 
 void KeepWinner(const uint16_t* decision, int64_t num_classes, float* probs) noexcept {
+  if (num_classes == 1) return;
   alignas(64) float rival[kTileVoxels];
   SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, rival);
   for (int64_t v = 0; v < kTileVoxels; ++v) {

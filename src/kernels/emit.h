@@ -20,8 +20,8 @@ void RoundToHalf(const float* probs,
                  int64_t num_classes,
                  uint16_t* out) noexcept;
 
-// Copies the first `count` voxels of a tile's rows to out[c * class_stride + v], past the caches where
-// the rows are aligned to 64 bytes: an array written once and not read again soon.
+// Copies the first `count` voxels of a tile's rows to out[c * class_stride + v], past the caches
+// where the rows are aligned to 64 bytes: an array written once and not read again soon.
 void StreamRows(const float* rows,
                 int64_t num_classes,
                 int64_t count,

@@ -9,23 +9,11 @@
 
 #include "core/parallel.h"
 #include "kernels/softmax.h"
+#include "kernels/test_steps.h"
 #include "kernels/test_tiles.h"
 
 namespace segcal {
 namespace {
-
-// Sanitizers make the loops ten times slower; every 61st float is then enough.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint32_t kStep = 61;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr uint32_t kStep = 61;
-#else
-constexpr uint32_t kStep = 1;
-#endif
-#else
-constexpr uint32_t kStep = 1;
-#endif
 
 // Non-positive floats by magnitude bits: 0 is -0.0, 1 the smallest denormal below it, ...
 constexpr uint32_t kLastMagnitude = 0x42D00000u;  // 104
@@ -37,22 +25,23 @@ constexpr uint32_t kChunk = 1u << 12;
 int64_t CountInversions(uint32_t first) {
   float x[kChunk + 1];
   float y[kChunk + 1];
-  for (uint32_t i = 0; i <= kChunk; ++i) x[i] = FromMagnitude(first + i * kStep);
+  for (uint32_t i = 0; i <= kChunk; ++i) x[i] = FromMagnitude(first + i * kTestStep);
   ExpArray(x, kChunk + 1, y);
   int count = 0;
   for (uint32_t i = 0; i < kChunk; ++i) count += y[i + 1] <= y[i] ? 0 : 1;
   return count;
 }
 
-// Every float32 in [-104, 0] and a few below, 1.12e9 of them, on every instruction set of the machine.
+// Every float32 in [-104, 0] and a few below, 1.12e9 of them, on every instruction set of the
+// machine.
 TEST(ExpArray, IsMonotoneOverEveryFloat) {
   ForEveryTarget([](const std::string& target) {
-    constexpr uint32_t kTask = kChunk * kStep * 256;
+    constexpr uint32_t kTask = kChunk * kTestStep * 256;
     std::atomic<int64_t> inversions{0};
     ParallelFor(kLastMagnitude / kTask + 1, 0, [&](int64_t task, int) {
       const uint32_t begin = static_cast<uint32_t>(task) * kTask;
       int64_t count = 0;
-      for (uint32_t i = 0; i < 256; ++i) count += CountInversions(begin + i * kChunk * kStep);
+      for (uint32_t i = 0; i < 256; ++i) count += CountInversions(begin + i * kChunk * kTestStep);
       inversions += count;
     });
     EXPECT_EQ(inversions.load(), 0) << target;

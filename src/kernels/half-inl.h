@@ -39,8 +39,9 @@ HWY_INLINE V LoadHalves(D d, const uint16_t* halves) {
 #endif
 }
 
-// Half bits, nearest even, of 0 <= x < 65520, one per 32-bit lane. Above 2^-14 the fraction is rounded
-// in the integer; below, adding 1/2 aligns the last bit to 2^-24, the spacing of subnormal halves.
+// Half bits, nearest even, of 0 <= x < 65520, one per 32-bit lane. Above 2^-14 the fraction is
+// rounded in the integer; below, adding 1/2 aligns the last bit to 2^-24, the spacing of subnormal
+// halves.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE hn::Vec<hn::RebindToSigned<D>> HalfBits(D d, V x) {
   const hn::RebindToSigned<D> di;

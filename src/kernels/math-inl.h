@@ -9,7 +9,7 @@
 
 #include <hwy/highway.h>
 
-#include <cmath>
+#include <cstdint>
 #include <iterator>
 
 HWY_BEFORE_NAMESPACE();
@@ -61,12 +61,18 @@ HWY_INLINE void ExpNonPositive(D d, V* x) {
   }
 }
 
-// Minimax polynomial of (e^r - 1 - r) / r^2 on |r| <= log(2) / 2, highest power first; relative error
-// of exp 3e-16.
+// Minimax polynomial of (e^r - 1 - r) / r^2 on |r| <= log(2) / 2, highest power first; relative
+// error of exp 3e-16.
 constexpr double kExpPolynomial[] = {
-    0x1.27079ee4813c3p-22, 0x1.72e9254d87471p-19, 0x1.a01b7c6b4e83ap-16,
-    0x1.a0198d4f56cbap-13, 0x1.6c16c0c81eb83p-10, 0x1.11111125b64a9p-7,
-    0x1.5555555589140p-5,  0x1.55555555507b9p-3,  0x1.ffffffffffed2p-2,
+    0x1.27079ee4813c3p-22,
+    0x1.72e9254d87471p-19,
+    0x1.a01b7c6b4e83ap-16,
+    0x1.a0198d4f56cbap-13,
+    0x1.6c16c0c81eb83p-10,
+    0x1.11111125b64a9p-7,
+    0x1.5555555589140p-5,
+    0x1.55555555507b9p-3,
+    0x1.ffffffffffed2p-2,
 };
 
 // x[k] <- exp(x[k]) in double for x <= 0, at most 2 ulp off, 0 below -708 and at -inf. As the float
@@ -95,19 +101,16 @@ HWY_INLINE void ExpNonPositiveDouble(D d, V* x) {
   }
 }
 
-// The largest float that is not above a non-negative double.
-HWY_INLINE float RoundDown(double value) {
-  const float nearest = static_cast<float>(value);
-  return static_cast<double>(nearest) > value ? std::nextafter(nearest, 0.0f) : nearest;
-}
-
-// exp(scale * u) for u <= 0, in sums: not monotone. With fused multiply-add the factor goes into the
-// argument reduction, factor = scale / log 2:
+// exp(scale * u) for u <= 0. With fused multiply-add the scale goes into the argument reduction,
+// factor = scale / log 2:
 //
-//   n = round(factor u),  f = factor u - n,  exp(scale u) = 2^n (1 + f P(f))
+//   n = round(factor u),  f = factor u - n,  exp(scale u) = 2^n (1 + (c f + f^2 q(f))),  c = log 2
 //
-// P is the minimax polynomial on |f| <= 1/2, relative error 2e-9; f is rounded once, so the result is
-// at most 2 ulp off exp(scale() u) for every u; 0 below 2^-125.
+// Relative error of the polynomial 3e-9; at most 2 ulp off exp(scale() u) for every u; 0 below
+// 2^-125. kMonotone: weakly increasing in u, for every scale >= 0. n and f are each rounded once
+// from exact values, so f lies in [-1/2, 1/2] and grows with u; that the polynomial grows with f
+// and that its value at 1/2 is not above twice that at -1/2 is tested for every float f. Sums do
+// not need it and save an operation.
 class ScaledExp {
  public:
   HWY_INLINE explicit ScaledExp(double scale) {
@@ -120,32 +123,46 @@ class ScaledExp {
 #endif
   }
 
-  // The scale in effect: the given one, rounded.
+  // The scale in effect: the given one, rounded to 24 bits.
   HWY_INLINE double scale() const { return scale_; }
 
   // u[k] <- exp(scale() u[k])
-  template <int kN, class D, class V = hn::Vec<D>>
+  template <int kN, bool kMonotone, class D, class V = hn::Vec<D>>
   HWY_INLINE void Apply(D d, V* u) const {
     const V factor = hn::Set(d, factor_);
 #if HWY_NATIVE_FMA
     const V magic = hn::Set(d, kRoundMagic);
     V t[kN];
-    V p[kN];
+    V f[kN];
     for (int k = 0; k < kN; ++k) t[k] = hn::MulAdd(u[k], factor, magic);
-    for (int k = 0; k < kN; ++k) p[k] = hn::Sub(t[k], magic);
-    for (int k = 0; k < kN; ++k) u[k] = hn::MulSub(u[k], factor, p[k]);
-    for (int k = 0; k < kN; ++k) p[k] = hn::Set(d, 0x1.41fb48p-13f);
-    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.5f3e1ep-10f));
-    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.3b2d4ep-7f));
-    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.c6aeeap-5f));
-    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.ebfbdcp-3f));
-    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 0x1.62e430p-1f));
-    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], u[k], hn::Set(d, 1.0f));
-    for (int k = 0; k < kN; ++k) u[k] = TimesPower(d, p[k], t[k]);
+    for (int k = 0; k < kN; ++k) f[k] = hn::Sub(t[k], magic);
+    for (int k = 0; k < kN; ++k) f[k] = hn::MulSub(u[k], factor, f[k]);
+    Exp2Fraction<kN, kMonotone>(d, f, u);
+    for (int k = 0; k < kN; ++k) u[k] = TimesPower(d, u[k], t[k]);
 #else
     for (int k = 0; k < kN; ++k) u[k] = hn::Mul(u[k], factor);
     ExpNonPositive<kN>(d, u);
 #endif
+  }
+
+  // p[k] = 2^f[k] for |f| <= 1/2.
+  template <int kN, bool kMonotone, class D, class V = hn::Vec<D>>
+  static HWY_INLINE void Exp2Fraction(D d, const V* f, V* p) {
+    const V one = hn::Set(d, 1.0f);
+    const V log2 = hn::Set(d, 0x1.62e430p-1f);
+    for (int k = 0; k < kN; ++k) p[k] = hn::Set(d, kQ4);
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], f[k], hn::Set(d, kQ3));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], f[k], hn::Set(d, kQ2));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], f[k], hn::Set(d, kQ1));
+    for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], f[k], hn::Set(d, kQ0));
+    if constexpr (kMonotone) {
+      for (int k = 0; k < kN; ++k) p[k] = hn::Mul(hn::Mul(f[k], f[k]), p[k]);
+      for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(f[k], log2, p[k]);
+      for (int k = 0; k < kN; ++k) p[k] = hn::Add(one, p[k]);
+    } else {
+      for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], f[k], log2);
+      for (int k = 0; k < kN; ++k) p[k] = hn::MulAdd(p[k], f[k], one);
+    }
   }
 
  private:
@@ -158,11 +175,19 @@ class ScaledExp {
     return hn::IfThenElseZero(hn::Ge(t, hn::Set(d, kRoundMagic - 125.0f)), e);
   }
 
+  // Minimax polynomial q of (2^f - 1 - f log 2) / f^2.
+  static constexpr float kQ0 = 0x1.ebfbdcp-3f;
+  static constexpr float kQ1 = 0x1.c6af7ap-5f;
+  static constexpr float kQ2 = 0x1.3b2df8p-7f;
+  static constexpr float kQ3 = 0x1.5f092cp-10f;
+  static constexpr float kQ4 = 0x1.415ffap-13f;
+
   float factor_;
   double scale_;
 };
 
-// x = 2^exponent (1 + fraction) of normal positive x, fraction in [sqrt(1/2) - 1, sqrt(2) - 1), exact.
+// x = 2^exponent (1 + fraction) of normal positive x, fraction in [sqrt(1/2) - 1, sqrt(2) - 1),
+// exact.
 template <class D>
 struct LogParts {
   hn::Vec<D> exponent;
@@ -204,15 +229,24 @@ HWY_INLINE V LogPositive(D d, V x) {
 
 // Minimax polynomial of log(1 + f) / f, highest power first; relative error 3e-12.
 constexpr double kLogPolynomial[] = {
-    -0x1.8bfecfc8581e8p-5, 0x1.7837fbe558113p-4, -0x1.7e3b0e65cbdfbp-4,
-    0x1.71dea4deedc31p-4, -0x1.94927ba0966f8p-4, 0x1.c6e044e845786p-4,
-    -0x1.00244b6325336p-3, 0x1.249521cd2bbffp-3, -0x1.5554566dd32afp-3,
-    0x1.999985d54522dp-3, -0x1.00000187f5ad1p-2, 0x1.5555556b3ee9ap-2,
-    -0x1.fffffffe9b8b0p-2, 0x1.fffffffffc5bap-1,
+    -0x1.8bfecfc8581e8p-5,
+    0x1.7837fbe558113p-4,
+    -0x1.7e3b0e65cbdfbp-4,
+    0x1.71dea4deedc31p-4,
+    -0x1.94927ba0966f8p-4,
+    0x1.c6e044e845786p-4,
+    -0x1.00244b6325336p-3,
+    0x1.249521cd2bbffp-3,
+    -0x1.5554566dd32afp-3,
+    0x1.999985d54522dp-3,
+    -0x1.00000187f5ad1p-2,
+    0x1.5555556b3ee9ap-2,
+    -0x1.fffffffe9b8b0p-2,
+    0x1.fffffffffc5bap-1,
 };
 
-// log(x[k]) in double for normal positive float32 x, relative error 3e-12. Longer than a series with a
-// division, and quicker.
+// log(x[k]) in double for normal positive float32 x, relative error 3e-12. Longer than a series
+// with a division, and quicker.
 template <int kN, class DD, class DF = hn::Rebind<float, DD>>
 HWY_INLINE void LogToDouble(DD d, const hn::Vec<DF>* x, hn::Vec<DD>* log) {
   hn::Vec<DD> f[kN];
@@ -229,7 +263,8 @@ HWY_INLINE void LogToDouble(DD d, const hn::Vec<DF>* x, hn::Vec<DD>* log) {
   for (int k = 0; k < kN; ++k) odd[k] = hn::Set(d, kLogPolynomial[0]);
   for (int k = 0; k < kN; ++k) log[k] = hn::Set(d, kLogPolynomial[1]);
   for (size_t i = 2; i < std::size(kLogPolynomial); i += 2) {
-    for (int k = 0; k < kN; ++k) odd[k] = hn::MulAdd(odd[k], square[k], hn::Set(d, kLogPolynomial[i]));
+    for (int k = 0; k < kN; ++k)
+      odd[k] = hn::MulAdd(odd[k], square[k], hn::Set(d, kLogPolynomial[i]));
     for (int k = 0; k < kN; ++k) {
       log[k] = hn::MulAdd(log[k], square[k], hn::Set(d, kLogPolynomial[i + 1]));
     }

@@ -57,7 +57,9 @@ PoolFault FaultOfMember(const MemberRows& rows, int64_t num_classes, int64_t v, 
 // Whether every class is impossible (-inf) for some member: then no mean of logits is left.
 bool NothingLeft(std::span<const MemberRows> members, int64_t num_classes, int64_t v) {
   for (int64_t c = 0; c < num_classes; ++c) {
-    const auto impossible = [&](const MemberRows& rows) { return MemberValue(rows, c, v) == -kInfinity; };
+    const auto impossible = [&](const MemberRows& rows) {
+      return MemberValue(rows, c, v) == -kInfinity;
+    };
     if (std::none_of(members.begin(), members.end(), impossible)) return false;
   }
   return true;
@@ -102,7 +104,8 @@ void FillPadding(int64_t num_classes, int64_t count, const PoolOutput& out) {
 
 double MemberValue(const MemberRows& rows, int64_t c, int64_t v) noexcept {
   const int64_t i = c * rows.class_stride + v * rows.voxel_stride;
-  if (rows.dtype == DType::kF32) return static_cast<double>(static_cast<const float*>(rows.data)[i]);
+  if (rows.dtype == DType::kF32)
+    return static_cast<double>(static_cast<const float*>(rows.data)[i]);
   if (rows.dtype == DType::kF64) return static_cast<const double*>(rows.data)[i];
   return static_cast<double>(FloatFromHalf(static_cast<const uint16_t*>(rows.data)[i]));
 }
@@ -153,7 +156,10 @@ PoolStatus PoolTile(std::span<const MemberRows> members,
                          static_cast<double*>(scratch),
                          out,
                          &status.renormalised)) {
-      return FindPoolFault(members, num_classes, first, block, options);
+      status = FindPoolFault(members, num_classes, first, block, options);
+      // Members that are finite one by one may still have no finite mean.
+      if (status.fault == PoolFault::kNone) status = {.fault = PoolFault::kNotANumber, .voxel = first};
+      return status;
     }
   }
   FillPadding(num_classes, count, out);

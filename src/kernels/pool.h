@@ -14,8 +14,8 @@ enum class InputKind { kLogits, kLogProbs, kProbs };
 // How members are averaged: their logits (a product of experts) or their probabilities (a mixture).
 enum class PoolRule { kMeanLogits, kMeanProbs };
 
-// Where one member's values of a tile lie: element (c, v) at data[c * class_stride + v * voxel_stride],
-// strides in elements. dtype is a float type.
+// Where one member's values of a tile lie: element (c, v) at data[c * class_stride + v *
+// voxel_stride], strides in elements. dtype is a float type.
 struct MemberRows {
   const void* data = nullptr;
   DType dtype = DType::kF32;
@@ -41,7 +41,8 @@ struct PoolOutput {
 enum class PoolFault {
   kNone,
   kNotANumber,       // NaN, or +inf
-  kNoPossibleClass,  // every class is -inf (or probability 0)
+  kNoPossibleClass,  // every class is -inf or of probability 0, for one member or in the mean of
+                     // logits
   kNegativeProb,     // probability below 0
   kPositiveLogProb,  // log-probability above 1e-3: these are logits
   kSumNotOne,        // sum of probabilities outside [0.5, 1.5]: not a distribution over classes
@@ -49,17 +50,18 @@ enum class PoolFault {
 
 struct PoolStatus {
   PoolFault fault = PoolFault::kNone;
-  int64_t voxel = 0;          // lane of the first bad voxel
-  int64_t member = 0;         // its member
-  int64_t renormalised = 0;   // member rows of probabilities whose sum differed from 1 by more than 1e-3
+  int64_t voxel = 0;   // lane of the first bad voxel
+  int64_t member = 0;  // its member; 0 if only the mean has the fault
+  int64_t renormalised =
+      0;  // member rows of probabilities whose sum differed from 1 by more than 1e-3
 };
 
 // Bytes of scratch PoolTile needs for num_classes classes; 64-byte aligned by the caller.
 int64_t PoolScratchBytes(int64_t num_classes) noexcept;
 
-// Gathers `count` voxels of every member, pools them in double, takes the decision there (ties to the
-// lowest class), subtracts the maximum, applies the floor and rounds to float32 once.
-// One float16/float32 member of logits takes a float path that gives the same bits.
+// Gathers `count` voxels of every member, pools them in double, takes the decision there (ties to
+// the lowest class), subtracts the maximum, applies the floor and rounds to float32 once. One
+// float16/float32 member of logits takes a float path that gives the same bits.
 PoolStatus PoolTile(std::span<const MemberRows> members,
                     int64_t num_classes,
                     int64_t count,

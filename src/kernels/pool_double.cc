@@ -51,11 +51,8 @@ HWY_INLINE void RowToDouble(const uint16_t* row, double* out) {
 }
 
 template <typename T>
-HWY_INLINE void GatherBlock(const MemberRows& rows,
-                            int64_t num_classes,
-                            int64_t first,
-                            int64_t count,
-                            double* values) {
+HWY_INLINE void GatherBlock(
+    const MemberRows& rows, int64_t num_classes, int64_t first, int64_t count, double* values) {
   const T* data = static_cast<const T*>(rows.data) + first * rows.voxel_stride;
   const bool in_place = rows.voxel_stride == 1 && count == kPoolBlock;
   alignas(64) T row[kPoolBlock] = {};
@@ -120,7 +117,8 @@ HWY_INLINE bool AllWithin(const double* values, int64_t num_classes, VD lowest, 
 
 HWY_INLINE bool AllPossible(const VD* largest) {
   MaskD good = hn::Gt(largest[0], hn::Set(DD(), -HUGE_VAL));
-  for (int k = 1; k < kGroup; ++k) good = hn::And(good, hn::Gt(largest[k], hn::Set(DD(), -HUGE_VAL)));
+  for (int k = 1; k < kGroup; ++k)
+    good = hn::And(good, hn::Gt(largest[k], hn::Set(DD(), -HUGE_VAL)));
   return hn::AllTrue(DD(), good);
 }
 
@@ -253,15 +251,13 @@ HWY_INLINE void StoreDecision(const double* pooled, int64_t num_classes, uint16_
   }
   alignas(64) double indices[kGroup * hn::MaxLanes(DD())];
   StoreGroup(winner, indices);
-  for (int64_t i = 0; i < kGroup * DoubleLanes(); ++i) decision[i] = static_cast<uint16_t>(indices[i]);
+  for (int64_t i = 0; i < kGroup * DoubleLanes(); ++i)
+    decision[i] = static_cast<uint16_t>(indices[i]);
 }
 
 // Stores u = max(z - max z, floor) and the offset max z; false if every z is -inf.
-HWY_INLINE bool StoreLogits(const double* z,
-                            int64_t num_classes,
-                            double floor,
-                            float* logits,
-                            double* offset) {
+HWY_INLINE bool StoreLogits(
+    const double* z, int64_t num_classes, double floor, float* logits, double* offset) {
   const DD d;
   const hn::Rebind<float, DD> df;
   VD largest[kGroup];
@@ -280,12 +276,14 @@ HWY_INLINE bool StoreLogits(const double* z,
   return AllPossible(largest);
 }
 
-MemberRule RuleFor(const PoolOptions& options) {
+MemberRule RuleFor(const PoolOptions& options, size_t num_members) {
+  // The sum over members must stay finite.
+  const double finite = std::numeric_limits<double>::max() / static_cast<double>(num_members);
   const bool log_probs = options.input == InputKind::kLogProbs;
   return {.input = options.input,
           .rule = options.rule,
-          .largest_input = log_probs ? static_cast<double>(kMaxLogProb)
-                                     : std::numeric_limits<double>::max(),
+          .largest_input =
+              log_probs ? static_cast<double>(kMaxLogProb) : finite,
           .lowest_prob = std::exp(options.floor)};
 }
 
@@ -299,7 +297,7 @@ bool PoolBlock(std::span<const MemberRows> members,
                int64_t* renormalised) {
   const DD d;
   const int64_t step = kGroup * DoubleLanes();
-  const MemberRule rule = RuleFor(options);
+  const MemberRule rule = RuleFor(options, members.size());
   const bool probs = options.input == InputKind::kProbs;
   double* values = scratch;
   double* pooled = scratch + num_classes * kPoolBlock;

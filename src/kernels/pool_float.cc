@@ -43,12 +43,8 @@ HWY_INLINE void Step(VF value, VI c, Scan* scan) {
 // Copies the rows of two vectors of voxels to `out` and scans them. Two, so that a vector of eight
 // floats reads whole cache lines: rows of planes a power of two apart share one cache set.
 template <typename T>
-HWY_INLINE void CopyAndScan(const T* rows,
-                            int64_t class_stride,
-                            int64_t num_classes,
-                            float* out,
-                            Scan* a,
-                            Scan* b) {
+HWY_INLINE void CopyAndScan(
+    const T* rows, int64_t class_stride, int64_t num_classes, float* out, Scan* a, Scan* b) {
   const DF d;
   const DI di;
   const size_t lanes = hn::Lanes(d);

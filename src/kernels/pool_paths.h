@@ -22,7 +22,8 @@ inline constexpr double kProbSumTolerance = 1e-3;
 // The value at (c, v) of a member.
 double MemberValue(const MemberRows& rows, int64_t c, int64_t v) noexcept;
 
-// The first fault among voxels [first, first + count), by voxel, then member; kNone if there is none.
+// The first fault among voxels [first, first + count), by voxel, then member; kNone if there is
+// none.
 PoolStatus FindPoolFault(std::span<const MemberRows> members,
                          int64_t num_classes,
                          int64_t first,
@@ -36,8 +37,8 @@ bool PoolFloatRows(const MemberRows& rows,
                    const PoolOptions& options,
                    const PoolOutput& out) noexcept;
 
-// kPoolBlock voxels of any members from lane `first` on, of which `count` exist. False if some voxel
-// has a fault. Adds to *renormalised.
+// kPoolBlock voxels of any members from lane `first` on, of which `count` exist. False if some
+// voxel has a fault. Adds to *renormalised.
 bool PoolDoubleBlock(std::span<const MemberRows> members,
                      int64_t num_classes,
                      int64_t first,

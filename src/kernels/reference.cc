@@ -16,9 +16,11 @@ double LogitAt(const Tile& tile, int64_t c, int64_t v) {
 
 double LogSumExp(const Tile& tile, double beta, int64_t v) {
   double largest = -std::numeric_limits<double>::infinity();
-  for (int64_t c = 0; c < tile.num_classes; ++c) largest = std::max(largest, beta * LogitAt(tile, c, v));
+  for (int64_t c = 0; c < tile.num_classes; ++c)
+    largest = std::max(largest, beta * LogitAt(tile, c, v));
   double sum = 0.0;
-  for (int64_t c = 0; c < tile.num_classes; ++c) sum += std::exp(beta * LogitAt(tile, c, v) - largest);
+  for (int64_t c = 0; c < tile.num_classes; ++c)
+    sum += std::exp(beta * LogitAt(tile, c, v) - largest);
   return largest + std::log(sum);
 }
 
@@ -131,7 +133,10 @@ int64_t TopLabel(const float* probs, int64_t num_classes, int64_t v) {
   return best;
 }
 
-ScoreSums Scores(const float* probs, const float* log_label, const int32_t* labels, int64_t num_classes) {
+ScoreSums Scores(const float* probs,
+                 const float* log_label,
+                 const int32_t* labels,
+                 int64_t num_classes) {
   ScoreSums sums;
   for (int64_t v = 0; v < kTileVoxels; ++v) {
     if (labels[v] == kNoLabel) continue;
@@ -148,11 +153,11 @@ ScoreSums Scores(const float* probs, const float* log_label, const int32_t* labe
 }
 
 int64_t Bin(float x, const BinEdges& edges) {
-  const int64_t num_bins = static_cast<int64_t>(edges.upper.size());
-  for (int64_t k = 0; k < num_bins; ++k) {
-    if (edges.closed_above ? x <= edges.upper[k] : x < edges.upper[k]) return k;
-  }
-  return num_bins - 1;
+  const auto begin = edges.upper.begin();
+  const auto end = edges.upper.end();
+  const auto edge =
+      edges.closed_above ? std::lower_bound(begin, end, x) : std::upper_bound(begin, end, x);
+  return std::min(edge - begin, end - begin - 1);
 }
 
 void TopLabelBins(const float* confidence,
@@ -219,7 +224,10 @@ void KeepWinner(int64_t decision, std::span<float> probs) {
   probs[decision] = raised > rival ? raised : std::nextafter(rival, 2.0f);
 }
 
-void RoundToHalf(int64_t decision, bool keep_decision, std::span<const float> probs, std::span<uint16_t> out) {
+void RoundToHalf(int64_t decision,
+                 bool keep_decision,
+                 std::span<const float> probs,
+                 std::span<uint16_t> out) {
   for (size_t c = 0; c < probs.size(); ++c) out[c] = HalfFromFloat(probs[c]);
   if (!keep_decision) return;
   int32_t rival = -1;

@@ -22,8 +22,8 @@ double LogSoftmax(const Tile& tile, double beta, int64_t c, int64_t v);
 // log sum_c exp z_c, offset included.
 double FreeEnergy(const Tile& tile, int64_t v);
 
-// Sums over the labelled voxels, and the same with every term of a sum taken absolute: the scale its
-// rounding errors are measured by.
+// Sums over the labelled voxels, and the same with every term of a sum taken absolute: the scale
+// its rounding errors are measured by.
 struct TemperatureResult {
   TemperatureSums sums;
   TemperatureSums scale;
@@ -32,7 +32,10 @@ TemperatureResult Temperature(const Tile& tile, double beta);
 LabelMargins Margins(const Tile& tile);
 
 int64_t TopLabel(const float* probs, int64_t num_classes, int64_t v);
-ScoreSums Scores(const float* probs, const float* log_label, const int32_t* labels, int64_t num_classes);
+ScoreSums Scores(const float* probs,
+                 const float* log_label,
+                 const int32_t* labels,
+                 int64_t num_classes);
 
 // The first bin whose upper edge is not below (or, open above, is above) x, else the last.
 int64_t Bin(float x, const BinEdges& edges);
@@ -60,6 +63,9 @@ PooledVoxel Pool(std::span<const MemberRows> members,
 
 // The winner rule on one voxel's probabilities, [num_classes].
 void KeepWinner(int64_t decision, std::span<float> probs);
-void RoundToHalf(int64_t decision, bool keep_decision, std::span<const float> probs, std::span<uint16_t> out);
+void RoundToHalf(int64_t decision,
+                 bool keep_decision,
+                 std::span<const float> probs,
+                 std::span<uint16_t> out);
 
 }  // namespace segcal::reference

@@ -20,21 +20,30 @@ using VF = hn::Vec<DF>;
 using VD = hn::Vec<DD>;
 
 void TopLabelPass(const float* probs, int64_t num_classes, float* confidence, uint16_t* predicted) {
+  constexpr int kGroup = 4;
   const DF d;
   const hn::RebindToSigned<DF> di;
   const hn::Rebind<uint16_t, DF> du16;
-  for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    VF largest = hn::Load(d, probs + v);
-    auto winner = hn::Zero(di);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
+    VF largest[kGroup];
+    hn::Vec<hn::RebindToSigned<DF>> winner[kGroup];
+    for (int k = 0; k < kGroup; ++k) largest[k] = hn::Load(d, probs + v + k * lanes);
+    for (int k = 0; k < kGroup; ++k) winner[k] = hn::Zero(di);
+    auto index = hn::Set(di, 1);
     for (int64_t c = 1; c < num_classes; ++c) {
-      const VF q = hn::Load(d, probs + c * kTileVoxels + v);
-      const auto larger = hn::Gt(q, largest);
-      largest = hn::IfThenElse(larger, q, largest);
-      const auto index = hn::Set(di, static_cast<int32_t>(c));
-      winner = hn::IfThenElse(hn::RebindMask(di, larger), index, winner);
+      for (int k = 0; k < kGroup; ++k) {
+        const VF q = hn::Load(d, probs + c * kTileVoxels + v + k * lanes);
+        const auto larger = hn::Gt(q, largest[k]);
+        largest[k] = hn::IfThenElse(larger, q, largest[k]);
+        winner[k] = hn::IfThenElse(hn::RebindMask(di, larger), index, winner[k]);
+      }
+      index = hn::Add(index, hn::Set(di, 1));
     }
-    hn::Store(largest, d, confidence + v);
-    hn::Store(hn::DemoteTo(du16, winner), du16, predicted + v);
+    for (int k = 0; k < kGroup; ++k) {
+      hn::Store(largest[k], d, confidence + v + k * lanes);
+      hn::Store(hn::DemoteTo(du16, winner[k]), du16, predicted + v + k * lanes);
+    }
   }
 }
 
@@ -92,11 +101,13 @@ void ScorePass(const float* probs,
   VD entropy = hn::Zero(d);
   for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
     const auto own = hn::PromoteTo(d, hn::Load(df, label_prob + v));
-    const auto label = hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<DD>(), hn::Load(di, labels + v)));
+    const auto label =
+        hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<DD>(), hn::Load(di, labels + v)));
     const auto labelled = hn::Ge(label, hn::Zero(d));
     const VD loss = hn::PromoteTo(d, hn::Load(df, log_label + v));
     log_loss = hn::Sub(log_loss, hn::IfThenElseZero(labelled, loss));
-    brier = hn::Add(brier, hn::IfThenElseZero(labelled, Brier(hn::Load(d, scores.square + v), own)));
+    brier =
+        hn::Add(brier, hn::IfThenElseZero(labelled, Brier(hn::Load(d, scores.square + v), own)));
     entropy = hn::Add(entropy, hn::IfThenElseZero(labelled, hn::Load(d, scores.entropy + v)));
   }
   sums->count += CountLabelled(labels);

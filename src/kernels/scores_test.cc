@@ -32,10 +32,11 @@ TEST(ScoreSums, AgreeWithReference) {
     for (const int64_t num_classes : kClassCounts) {
       for (const double spread : {0.0, 3.0, 40.0, 87.0}) {
         const Emitted e(3, num_classes, 249, spread);
-        const ScoreSums exact =
-            reference::Scores(e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes);
+        const ScoreSums exact = reference::Scores(
+            e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes);
         ScoreSums fast;
-        AddScoreSums(e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes, &fast);
+        AddScoreSums(
+            e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes, &fast);
         const double count = static_cast<double>(exact.count);
         EXPECT_EQ(fast.count, exact.count) << target;
         EXPECT_NEAR(fast.log_loss, exact.log_loss, 1e-13 * (exact.log_loss + count)) << target;

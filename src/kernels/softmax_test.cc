@@ -103,8 +103,8 @@ TEST(SoftmaxTile, LogOfTheLabelAgreesWithReference) {
           const int64_t label = random.labels[v];
           const double exact =
               label == kNoLabel ? 0.0 : reference::LogSoftmax(random.tile, beta, label, v);
-          const double tolerance =
-              (0.25 * static_cast<double>(num_classes) + 6.0) * 0x1p-24 + 3 * 0x1p-24 * std::fabs(exact);
+          const double tolerance = (0.25 * static_cast<double>(num_classes) + 6.0) * 0x1p-24 +
+                                   3 * 0x1p-24 * std::fabs(exact);
           ASSERT_NEAR(static_cast<double>(out.log_label[v]), exact, tolerance) << target;
         }
       }
@@ -124,7 +124,8 @@ TEST(LogSoftmaxTile, AgreesWithReference) {
             const double exact = reference::LogSoftmax(random.tile, beta, c, v);
             const double tolerance = (0.25 * static_cast<double>(num_classes) + 6.0) * 0x1p-24 +
                                      3 * 0x1p-24 * std::fabs(exact);
-            ASSERT_NEAR(static_cast<double>(log_probs[c * kTileVoxels + v]), exact, tolerance) << target;
+            ASSERT_NEAR(static_cast<double>(log_probs[c * kTileVoxels + v]), exact, tolerance)
+                << target;
           }
         }
       }

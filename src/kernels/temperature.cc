@@ -28,7 +28,8 @@ struct VoxelMoments {
 
 // Vectors of voxels and classes handled together. The exp of a group goes through a small buffer
 // before its moments are summed: one loop doing both has dependency chains so long that the
-// processor's window holds only two or three steps (measured on Zen 3: 10 against 7 cycles a vector).
+// processor's window holds only two or three steps (measured on Zen 3: 10 against 7 cycles a
+// vector).
 constexpr int kGroupVectors = 4;
 constexpr int64_t kGroupClasses = 32;
 
@@ -48,7 +49,7 @@ HWY_INLINE void ExpGroup(const ScaledExp& exp, const float* logits, int64_t clas
   for (int64_t c = 0; c < classes; ++c, logits += kTileVoxels, out += kGroupVectors * lanes) {
     VF u[kGroupVectors];
     for (int k = 0; k < kGroupVectors; ++k) u[k] = hn::Load(d, logits + k * lanes);
-    exp.Apply<kGroupVectors>(d, u);
+    exp.Apply<kGroupVectors, false>(d, u);
     for (int k = 0; k < kGroupVectors; ++k) hn::Store(u[k], d, out + k * lanes);
   }
 }
@@ -124,8 +125,8 @@ void TemperaturePass(const Tile& tile, double beta, TemperatureSums* sums) {
   double total[kNumRows];
   SumLabelled<kNumRows>(moments.rows[0], tile.labels, total);
   const double slope = total[kMean] - total[kLabelLogit];
-  // From the beta that float32 holds to the one asked for, to first order: each sum is the derivative
-  // of the one before. The next order is below 2^-48 of the terms.
+  // From the beta that float32 holds to the one asked for, to first order: each sum is the
+  // derivative of the one before. The next order is below 2^-48 of the terms.
   const double rest = beta - exp.scale();
   sums->count += CountLabelled(tile.labels);
   sums->loss += total[kLogSum] - exp.scale() * total[kLabelLogit] + rest * slope;

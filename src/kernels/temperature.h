@@ -22,12 +22,16 @@ struct TemperatureSums {
 };
 
 // Adds the sums of one tile. beta >= 0; it is used to full double precision.
+//
+// Maximum error: loss 2e-7 (log-sums + |beta u_y| + number of voxels), slope 2e-7 (|E u| + |u_y|),
+// curvature (C + 10) 1e-7 of itself, skew (C + 10) 4e-7 of the third absolute moment, all summed
+// over the voxels.
 void AddTemperatureSums(const Tile& tile, double beta, TemperatureSums* sums) noexcept;
 
 // Facts about a tile's labels that decide the degenerate ends of temperature scaling.
 struct LabelMargins {
-  int64_t count = 0;        // labelled voxels
-  int64_t below_max = 0;    // of them, those whose label's logit is below the maximum
+  int64_t count = 0;           // labelled voxels
+  int64_t below_max = 0;       // of them, those whose label's logit is below the maximum
   double slope_at_zero = 0.0;  // sum of mean_c u_c - u_y: the slope (T3) at beta = 0
 };
 void AddLabelMargins(const Tile& tile, LabelMargins* margins) noexcept;

@@ -15,12 +15,15 @@ namespace {
 constexpr int64_t kClassCounts[] = {1, 2, 3, 7, 19, 20, 33, 65, 200};
 
 // The bounds stated in temperature.h.
-void ExpectClose(const TemperatureSums& fast, const reference::TemperatureResult& exact, double classes) {
+void ExpectClose(const TemperatureSums& fast,
+                 const reference::TemperatureResult& exact,
+                 double classes) {
   const double count = static_cast<double>(exact.sums.count);
   EXPECT_EQ(fast.count, exact.sums.count);
   EXPECT_NEAR(fast.loss, exact.sums.loss, 2e-7 * (exact.scale.loss + count));
   EXPECT_NEAR(fast.slope, exact.sums.slope, 2e-7 * exact.scale.slope + 1e-30);
-  EXPECT_NEAR(fast.curvature, exact.sums.curvature, 1e-7 * (classes + 10) * exact.scale.curvature + 1e-30);
+  EXPECT_NEAR(
+      fast.curvature, exact.sums.curvature, 1e-7 * (classes + 10) * exact.scale.curvature + 1e-30);
   EXPECT_NEAR(fast.skew, exact.sums.skew, 4e-7 * (classes + 10) * exact.scale.skew + 1e-30);
 }
 
@@ -34,9 +37,8 @@ TEST(TemperatureSums, AgreeWithReferenceOverClassesTemperaturesAndSpreads) {
                        std::to_string(spread) + " beta " + std::to_string(beta));
           TemperatureSums fast;
           AddTemperatureSums(random.tile, beta, &fast);
-          ExpectClose(fast,
-                      reference::Temperature(random.tile, beta),
-                      static_cast<double>(num_classes));
+          ExpectClose(
+              fast, reference::Temperature(random.tile, beta), static_cast<double>(num_classes));
         }
       }
     }

@@ -43,7 +43,10 @@ struct RandomTile {
   Tile tile;
 
   RandomTile(uint64_t seed, int64_t num_classes, int64_t count, double spread)
-      : logits(num_classes * kTileVoxels), offset(kTileVoxels), decision(kTileVoxels), labels(kTileVoxels) {
+      : logits(num_classes * kTileVoxels),
+        offset(kTileVoxels),
+        decision(kTileVoxels),
+        labels(kTileVoxels) {
     std::fill_n(labels.data(), kTileVoxels, kNoLabel);
     Rng rng(seed, 0);
     for (int64_t v = 0; v < count; ++v) {

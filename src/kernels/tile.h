@@ -16,11 +16,11 @@ inline constexpr int64_t kTileVoxels = 256;
 // Label of a voxel that takes no part: ignored, masked, unlabelled, or past the end of the case.
 inline constexpr int32_t kNoLabel = -1;
 
-// The pooled prediction of up to kTileVoxels consecutive voxels of one case. All pointers are to the
-// owner's memory (data/tile_buffer.h), 64-byte aligned.
+// The pooled prediction of up to kTileVoxels consecutive voxels of one case. All pointers are to
+// the owner's memory (data/voxel_block.h), 64-byte aligned.
 //
-// Lanes [count, kTileVoxels) are padding: logits 0, offset 0, decision 0, label kNoLabel; kernels may
-// process them.
+// Lanes [count, kTileVoxels) are padding: logits 0, offset 0, decision 0, label kNoLabel; kernels
+// may process them.
 struct Tile {
   int64_t num_classes = 0;
   int64_t count = 0;
@@ -29,6 +29,10 @@ struct Tile {
   const double* offset = nullptr;      // [kTileVoxels]: max z, so that z = logits + offset
   const uint16_t* decision = nullptr;  // [kTileVoxels]: argmax of the pooled prediction, in double
   const int32_t* labels = nullptr;     // [kTileVoxels]: class index or kNoLabel
+  // [count]: not zero where the case's mask leaves the voxel out; null without a mask.
+  const uint8_t* masked = nullptr;
+
+  bool Masked(int64_t v) const noexcept { return masked != nullptr && masked[v] != 0; }
 };
 
 // What a calibrator emits for a tile.

@@ -36,7 +36,8 @@ HWY_INLINE int64_t CountLabelled(const int32_t* labels) {
   const hn::ScalableTag<int32_t> d;
   int64_t count = 0;
   for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    count += static_cast<int64_t>(hn::CountTrue(d, hn::Gt(hn::Load(d, labels + v), hn::Set(d, kNoLabel))));
+    count += static_cast<int64_t>(
+        hn::CountTrue(d, hn::Gt(hn::Load(d, labels + v), hn::Set(d, kNoLabel))));
   }
   return count;
 }
@@ -50,7 +51,8 @@ HWY_INLINE void SumLabelled(const float* rows, const int32_t* labels, double* su
   hn::Vec<DD> total[kRows];
   for (auto& t : total) t = hn::Zero(d);
   for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto labelled = hn::RebindMask(df, hn::Gt(hn::Load(di, labels + v), hn::Set(di, kNoLabel)));
+    const auto labelled =
+        hn::RebindMask(df, hn::Gt(hn::Load(di, labels + v), hn::Set(di, kNoLabel)));
     for (int k = 0; k < kRows; ++k) {
       const auto value = hn::IfThenElseZero(labelled, hn::Load(df, rows + k * kTileVoxels + v));
       total[k] = hn::Add(total[k], hn::PromoteTo(d, value));

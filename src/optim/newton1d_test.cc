@@ -42,7 +42,8 @@ Function Logistic(const std::vector<double>& margins) {
     const double n = static_cast<double>(margins.size());
     for (const double m : margins) {
       const double q = 1.0 / (1.0 + std::exp(m * x));
-      p.value += (m * x < 0 ? -m * x + std::log1p(std::exp(m * x)) : std::log1p(std::exp(-m * x))) / n;
+      p.value +=
+          (m * x < 0 ? -m * x + std::log1p(std::exp(m * x)) : std::log1p(std::exp(-m * x))) / n;
       p.slope += -m * q / n;
       p.curvature += m * m * q * (1 - q) / n;
       p.third += -m * m * m * q * (1 - q) * (1 - 2 * q) / n;
@@ -94,7 +95,8 @@ TEST(MinimizeConvex1D, FindsTheMinimumOfLogCoshFromFarAway) {
 
 TEST(MinimizeConvex1D, FindsTheMinimumOfAnExponential) {
   for (const double a : {1.5, 20.0, 1e8}) {
-    const auto result = Minimize(ExpMinusLine(a), 1.0, {.upper = 50.0, .slope_tolerance = 1e-6 * a});
+    const auto result =
+        Minimize(ExpMinusLine(a), 1.0, {.upper = 50.0, .slope_tolerance = 1e-6 * a});
     EXPECT_EQ(result.status, Newton1DStatus::kConverged);
     EXPECT_NEAR(result.point.x, std::log(a), 1e-6 * std::log(a));
   }
@@ -139,7 +141,9 @@ TEST(MinimizeConvex1D, LeavesAFlatFunctionWhereItIs) {
 
 // Curvature 0 everywhere: steps are infinite, and only the bracket leads to the kink.
 TEST(MinimizeConvex1D, BracketsAKinkWithoutCurvature) {
-  const auto kink = [](double x) { return Point1D{x, std::fabs(x - 0.3), x < 0.3 ? -1.0 : 1.0, 0.0, 0.0}; };
+  const auto kink = [](double x) {
+    return Point1D{x, std::fabs(x - 0.3), x < 0.3 ? -1.0 : 1.0, 0.0, 0.0};
+  };
   const auto result = Minimize(kink, 1.0, {.upper = 1e6});
   EXPECT_EQ(result.status, Newton1DStatus::kNotConverged);
   EXPECT_NEAR(result.point.x, 0.3, 1e-9);
@@ -162,7 +166,9 @@ TEST(MinimizeConvex1D, StopsAtItsLimitOfEvaluations) {
 }
 
 TEST(MinimizeConvex1D, EndsOnAFunctionThatIsNotANumber) {
-  const auto bad = [](double x) { return Point1D{x, std::nan(""), std::nan(""), std::nan(""), std::nan("")}; };
+  const auto bad = [](double x) {
+    return Point1D{x, std::nan(""), std::nan(""), std::nan(""), std::nan("")};
+  };
   const auto result = Minimize(bad, 0.5, {});
   EXPECT_EQ(result.status, Newton1DStatus::kNotConverged);
   EXPECT_LE(result.evaluations, 100);

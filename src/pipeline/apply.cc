@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segcal/apply.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <set>
 
 #include "core/throw.h"
+#include "kernels/emit.h"
 #include "kernels/softmax.h"
 #include "pipeline/compatible.h"
 #include "pipeline/emit.h"
@@ -31,6 +34,12 @@ struct Workspace {
   std::vector<CaseOutput::Scratch> scratch;
 };
 
+std::filesystem::path Resolved(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, error);
+  return error ? path : resolved;
+}
+
 class Application {
  public:
   Application(const Model& model, const CaseStream& stream, std::string folder, const ApplyOptions& options)
@@ -40,7 +49,14 @@ class Application {
         options_(options),
         cases_(static_cast<size_t>(stream.num_cases())),
         workspaces_(static_cast<size_t>(stream.num_workers())) {
-    for (const std::string& name : options.write) kinds_.push_back(&FindOutputKind(name));
+    for (const std::string& name : options.write) {
+      const OutputKind* kind = &FindOutputKind(name);
+      if (std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end()) {
+        Throw(ErrorCode::kInvalidArgument, "\"{}\" is to be written twice", name);
+      }
+      kinds_.push_back(kind);
+    }
+    CheckOutputs();
     MakeFolders();
   }
 
@@ -55,6 +71,7 @@ class Application {
         });
     ApplyResult result;
     result.voxels = voxels;
+    result.renormalised = renormalised_;
     for (int64_t c = 0; c < stream_.num_cases(); ++c) {
       for (const OutputKind* kind : kinds_) result.files.push_back(PathOf(c, *kind));
     }
@@ -69,6 +86,26 @@ class Application {
   std::string PathOf(int64_t c, const OutputKind& kind) const {
     const std::string& id = stream_.dataset().cases[static_cast<size_t>(c)].id;
     return (std::filesystem::path(FolderOf(kind)) / (id + ExtensionOf(options_.format))).string();
+  }
+
+  // Writing over a file of the data set would destroy what is being read.
+  void CheckOutputs() const {
+    std::set<std::filesystem::path> inputs;
+    const auto add = [&](const std::string& path) {
+      if (!path.empty()) inputs.insert(Resolved(std::filesystem::path(stream_.dataset().folder) / path));
+    };
+    for (const Case& c : stream_.dataset().cases) {
+      for (const std::string& member : c.members) add(member);
+      for (const std::string* path : {&c.labels, &c.image, &c.mask}) add(*path);
+    }
+    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
+      for (const OutputKind* kind : kinds_) {
+        const std::string path = PathOf(c, *kind);
+        if (inputs.contains(Resolved(path))) {
+          Throw(ErrorCode::kInvalidArgument, "{}: is a file of the data set; choose another folder to write to", path);
+        }
+      }
+    }
   }
 
   void MakeFolders() const {
@@ -97,24 +134,27 @@ class Application {
     const CaseFiles& files = FilesOf(c, block.reader());
     work->scratch.resize(files.outputs.size());
     const Properties properties = state_.calibrator->properties();
+    const bool keep_decision = properties.preserves != Preserves::kNone;
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
       const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
       const TileProbs probs = work->emit.Reserve(tile.num_classes);
       EmitTile(*files.bound, properties, tile, probs);
-      if (block.has_mask()) RestoreMasked(block, t, tile, probs, work);
+      if (tile.masked != nullptr) RestoreMasked(tile, keep_decision, probs, work);
       for (size_t k = 0; k < files.outputs.size(); ++k) {
-        files.outputs[k].AddTile(tile, probs, properties.preserves != Preserves::kNone, t, &work->scratch[k]);
+        files.outputs[k].AddTile({tile, probs, *files.bound}, keep_decision, t, &work->scratch[k]);
       }
     }
     for (size_t k = 0; k < files.outputs.size(); ++k) files.outputs[k].WriteBlock(block, &work->scratch[k]);
+    renormalised_ += block.TakeRenormalised();
   }
 
   // Masked voxels are not calibrated: they keep softmax(z).
-  static void RestoreMasked(const VoxelBlock& block, int64_t t, const Tile& tile, const TileProbs& probs, Workspace* work) {
+  static void RestoreMasked(const Tile& tile, bool keep_decision, const TileProbs& probs, Workspace* work) {
     const TileProbs plain = work->plain.Reserve(tile.num_classes);
     SoftmaxTile(tile, 1.0, plain);
+    if (keep_decision) KeepWinner(tile.decision, tile.num_classes, plain.probs);
     for (int64_t v = 0; v < tile.count; ++v) {
-      if (!block.Masked(t * kTileVoxels + v)) continue;
+      if (!tile.Masked(v)) continue;
       for (int64_t k = 0; k < tile.num_classes; ++k) {
         probs.probs[k * kTileVoxels + v] = plain.probs[k * kTileVoxels + v];
       }
@@ -134,6 +174,7 @@ class Application {
   std::vector<const OutputKind*> kinds_;
   std::vector<CaseFiles> cases_;
   std::vector<Workspace> workspaces_;
+  std::atomic<int64_t> renormalised_{0};
 };
 
 }  // namespace

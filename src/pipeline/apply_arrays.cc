@@ -3,6 +3,7 @@
 
 #include "core/parallel.h"
 #include "core/throw.h"
+#include "kernels/emit.h"
 #include "pipeline/emit.h"
 #include "pipeline/model.h"
 
@@ -12,8 +13,11 @@ namespace {
 // A view as an array, without a copy: (C, voxels) or (voxels, C), contiguous.
 std::shared_ptr<const Array> ArrayOf(const ScoresView& view, int64_t member, bool channels_last) {
   const std::string name = fmt::format("member {}", member);
-  const bool contiguous = channels_last ? view.class_stride == 1 && view.voxel_stride == view.num_classes
-                                        : view.class_stride == view.num_voxels && view.voxel_stride == 1;
+  // The stride of an axis with one element does not matter.
+  const auto has = [](int64_t count, int64_t stride, int64_t wanted) { return count == 1 || stride == wanted; };
+  const bool contiguous =
+      has(view.num_classes, view.class_stride, channels_last ? 1 : view.num_voxels) &&
+      has(view.num_voxels, view.voxel_stride, channels_last ? view.num_classes : 1);
   if (!contiguous) {
     Throw(ErrorCode::kUnsupported,
           "{}: class stride {} and voxel stride {}; contiguous (C, voxels) or (voxels, C) is required",
@@ -52,14 +56,15 @@ void CheckOutput(const CaseReader& reader, const ProbsSpan& out) {
 }
 
 void StoreTile(const Tile& tile, const float* probs, const ProbsSpan& out) {
+  float* first = out.data + tile.first_voxel * out.voxel_stride;
+  if (out.voxel_stride == 1) {
+    StreamRows(probs, tile.num_classes, tile.count, out.class_stride, first);
+    return;
+  }
   for (int64_t c = 0; c < tile.num_classes; ++c) {
     const float* row = probs + c * kTileVoxels;
-    float* to = out.data + c * out.class_stride + tile.first_voxel * out.voxel_stride;
-    if (out.voxel_stride == 1) {
-      std::copy_n(row, tile.count, to);
-    } else {
-      for (int64_t v = 0; v < tile.count; ++v) to[v * out.voxel_stride] = row[v];
-    }
+    float* to = first + c * out.class_stride;
+    for (int64_t v = 0; v < tile.count; ++v) to[v * out.voxel_stride] = row[v];
   }
 }
 

@@ -2,8 +2,17 @@
 #include "pipeline/compatible.h"
 
 #include "core/throw.h"
+#include "pipeline/model.h"
 
 namespace segcal {
+
+void CheckNeeds(const Needs& needs, const Dataset& dataset) {
+  for (const Case& c : dataset.cases) {
+    if (needs.image && c.image.empty()) {
+      Throw(ErrorCode::kBadData, "case {} of the data set \"{}\" has no image, which the calibrator needs", c.id, dataset.name);
+    }
+  }
+}
 
 void CheckCompatible(const Model& model, const Dataset& dataset) {
   if (model.classes().size() != dataset.classes.size()) {
@@ -24,6 +33,7 @@ void CheckCompatible(const Model& model, const Dataset& dataset) {
           dataset.classes[c],
           dataset.name);
   }
+  CheckNeeds(model.state().calibrator->needs(), dataset);
   if (model.input() != dataset.input) {
     Throw(ErrorCode::kInvalidArgument,
           "the model {} takes {}, the data set \"{}\" holds {}",

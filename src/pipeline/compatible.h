@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "calibrators/calibrator.h"
 #include "segcal/dataset.h"
 #include "segcal/model.h"
 
 namespace segcal {
 
+// Throws unless every case has what a calibrator declares to need.
+void CheckNeeds(const Needs& needs, const Dataset& dataset);
+
 // Throws unless the model was made for data like this: the same classes in the same order and the
-// same kind of input.
+// same kind of input; and unless the data have what it needs.
 void CheckCompatible(const Model& model, const Dataset& dataset);
 
 }  // namespace segcal

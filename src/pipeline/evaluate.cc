@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segcal/evaluate.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <mutex>
@@ -129,6 +130,7 @@ class Evaluation {
     result_.dataset = stream_.dataset().name;
     result_.voxels = voxels_;
     result_.labelled = labelled_;
+    result_.renormalised = renormalised_;
     return std::move(result_);
   }
 
@@ -144,9 +146,6 @@ class Evaluation {
   CaseState& CaseOf(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
     std::call_once(state.made, [&] {
-      if (!reader.has_labels()) {
-        Throw(ErrorCode::kBadData, "case {} has no labels, which evaluation needs", reader.id());
-      }
       for (const Model& model : models_) {
         state.bound.push_back(model.state().calibrator->Bind(reader, model.state().spec.pooling));
       }
@@ -170,6 +169,9 @@ class Evaluation {
           FreeEnergyTile(tile, work.free_energy);
           pooled = &pooling;
         }
+        // Rows are counted where they are pooled first, not again for every pooling.
+        const int64_t renormalised = block.TakeRenormalised();
+        if (m == 0) renormalised_ += renormalised;
         AddTile(tile, models_[m].state(), *state->bound[m], &work, &sums[m]);
       }
     }
@@ -234,8 +236,21 @@ class Evaluation {
   std::vector<Accumulators> pooled_;
   std::atomic<int64_t> voxels_{0};
   std::atomic<int64_t> labelled_{0};
+  std::atomic<int64_t> renormalised_{0};
   EvaluateResult result_;
 };
+
+// A case without labels can be read but not evaluated: an error, or with skip_bad left out.
+Dataset LabelledCases(const Dataset& dataset, bool skip_bad, std::vector<std::string>* skipped) {
+  Dataset labelled = dataset;
+  std::erase_if(labelled.cases, [&](const Case& c) {
+    if (!c.labels.empty()) return false;
+    if (!skip_bad) Throw(ErrorCode::kBadData, "case {} has no labels, which evaluation needs", c.id);
+    skipped->push_back(c.id + ": no labels");
+    return true;
+  });
+  return labelled;
+}
 
 void CheckMetricNames(const EvaluateOptions& options) {
   for (const auto& [name, given] : options.metrics) {
@@ -271,7 +286,8 @@ EvaluateResult Evaluate(const Dataset& dataset, const std::vector<Model>& models
   }
   const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
   std::vector<std::string> skipped;
-  const Dataset cases = ReadableCases(split, poolings, options.run, &skipped);
+  const Dataset labelled = LabelledCases(split, options.run.skip_bad, &skipped);
+  const Dataset cases = ReadableCases(labelled, poolings, options.run, &skipped);
   const CaseStream stream(cases, poolings, StreamOptionsOf(options.run));
   EvaluateResult result = Evaluation(stream, models, options).Run();
   result.split = options.split;

@@ -45,6 +45,13 @@ Json ReliabilityJson(const std::vector<ReliabilityRow>& rows) {
   return json;
 }
 
+// Case ids without the reasons, which hold paths of one machine.
+Json SkippedIds(const std::vector<std::string>& skipped) {
+  Json json = Json::array();
+  for (const std::string& line : skipped) json.push_back(line.substr(0, line.find(": ")));
+  return json;
+}
+
 }  // namespace
 
 std::string ToJson(const EvaluateResult& result) {
@@ -53,8 +60,9 @@ std::string ToJson(const EvaluateResult& result) {
                {"split", result.split.empty() ? Json(nullptr) : Json(result.split)},
                {"voxels", result.voxels},
                {"labelled", result.labelled},
+               {"renormalised", result.renormalised},
                {"pipelines", Json::array()},
-               {"skipped", result.skipped}};
+               {"skipped", SkippedIds(result.skipped)}};
   for (const PipelineMetrics& pipeline : result.pipelines) {
     json["pipelines"].push_back({{"pipeline", pipeline.pipeline},
                                  {"mean", MetricsJson(pipeline.mean)},

@@ -5,6 +5,7 @@
 
 #include "calibrators/calibrator.h"
 #include "core/throw.h"
+#include "pipeline/compatible.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
 #include "pipeline/survey.h"
@@ -19,7 +20,8 @@ constexpr int64_t kSampleVoxels = 1 << 17;
 // Above this share of repeated predictions a fill is likely enough to warn about.
 constexpr double kRepeatShare = 0.01;
 
-Dataset CasesToFit(const Dataset& dataset) {
+Dataset CasesToFit(const Dataset& dataset, const std::string& split) {
+  if (!split.empty()) return SelectSplit(dataset, split);
   const bool has_splits =
       std::any_of(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) { return !c.split.empty(); });
   return has_splits ? SelectSplit(dataset, "calibration") : dataset;
@@ -89,8 +91,8 @@ Model FitStream(const CaseStream& stream, const PipelineSpec& spec, uint64_t see
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options) {
   const PipelineSpec spec = ParsePipeline(pipeline);
   std::vector<std::string> skipped;
-  const Dataset cases = ReadableCases(CasesToFit(dataset), {spec.pooling}, options.run, &skipped);
-  if (cases.cases.empty()) Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset.name);
+  const Dataset cases = ReadableCases(CasesToFit(dataset, options.split), {spec.pooling}, options.run, &skipped);
+  CheckNeeds(MakeCalibrator(spec.stages, spec.options)->needs(), cases);
   const CaseStream stream(cases, {spec.pooling}, StreamOptionsOf(options.run));
   return {.model = FitStream(stream, spec, options.seed), .skipped = std::move(skipped)};
 }

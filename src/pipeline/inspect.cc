@@ -63,12 +63,12 @@ void AddRepeats(const Tile& tile, CaseSums* sums) {
   }
 }
 
-// The free energy is a fact about the prediction: every voxel counts, labelled or not.
+// The free energy is a fact about the prediction: every voxel counts, labelled or not, but for the mask.
 void AddFreeEnergy(const Tile& tile, CaseSums* sums) {
   alignas(64) double free_energy[kTileVoxels];
   alignas(64) int32_t present[kTileVoxels];
   FreeEnergyTile(tile, free_energy);
-  for (int64_t v = 0; v < kTileVoxels; ++v) present[v] = v < tile.count ? 0 : kNoLabel;
+  for (int64_t v = 0; v < kTileVoxels; ++v) present[v] = v < tile.count && !tile.Masked(v) ? 0 : kNoLabel;
   EvalTile eval;
   eval.num_classes = tile.num_classes;
   eval.labels = present;
@@ -78,6 +78,7 @@ void AddFreeEnergy(const Tile& tile, CaseSums* sums) {
 
 void AddTile(const Tile& tile, CaseSums* sums) {
   for (int64_t v = 0; v < tile.count; ++v) {
+    if (tile.Masked(v)) continue;
     ++sums->decision_counts[tile.decision[v]];
     if (tile.labels[v] == kNoLabel) continue;
     ++sums->label_counts[static_cast<size_t>(tile.labels[v])];

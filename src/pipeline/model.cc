@@ -12,12 +12,22 @@ namespace {
 
 constexpr int64_t kFormatVersion = 1;
 
+// What `read` returns; its Error, which is about a text in the file, gets the file's name.
+template <class Read>
+auto NamingFile(const std::string& path, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    Throw(ErrorCode::kBadData, "{}: {}", path, error.what());
+  }
+}
+
 void CheckDeclared(JsonObject* object, const Properties& actual) {
   JsonObject declared(object->Object("properties"), object->where() + ": properties");
-  const bool same = declared.Bool("translation_invariant") == actual.translation_invariant &&
-                    declared.String("preserves") == NameOf(actual.preserves);
+  const bool translation_invariant = declared.Bool("translation_invariant");
+  const std::string preserves = declared.String("preserves");
   declared.Finish();
-  if (!same) {
+  if (translation_invariant != actual.translation_invariant || preserves != NameOf(actual.preserves)) {
     Throw(ErrorCode::kBadData,
           "{}: the declared properties are not those of its calibrator (translation_invariant {}, preserves {})",
           object->where(),
@@ -102,16 +112,18 @@ std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string&
     Throw(ErrorCode::kUnsupported, "{}: model format {}, this segcal reads {}", path, version, kFormatVersion);
   }
   auto state = std::make_shared<ModelState>();
-  state->spec = ParsePipeline(object.String("pipeline"));
+  const std::string pipeline = object.String("pipeline");
+  state->spec = NamingFile(path, [&] { return ParsePipeline(pipeline); });
   state->pipeline = FormatPipeline(state->spec);
   state->classes = object.Strings("classes");
+  if (state->classes.empty()) Throw(ErrorCode::kBadData, "{}: no classes, at least one is required", path);
   state->input = object.String("input");
   state->floor = object.Number("floor");
-  const double floor = FloorOf(ParseInputKind(state->input));
+  const double floor = NamingFile(path, [&] { return FloorOf(ParseInputKind(state->input)); });
   if (state->floor != floor) {
     Throw(ErrorCode::kUnsupported, "{}: floor {}, this segcal computes with {}", path, state->floor, floor);
   }
-  state->calibrator = MakeCalibrator(state->spec.stages, state->spec.options);
+  state->calibrator = NamingFile(path, [&] { return MakeCalibrator(state->spec.stages, state->spec.options); });
   CheckDeclared(&object, state->calibrator->properties());
   state->calibrator->SetParameters(
       object.Object("parameters"), static_cast<int64_t>(state->classes.size()), path + ": parameters");

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/half.h"
+#include "core/parallel.h"
 #include "core/throw.h"
 #include "kernels/emit.h"
 #include "kernels/scores.h"
@@ -13,34 +14,39 @@
 namespace segcal {
 namespace {
 
-void FillProbabilities(const Tile& tile, const TileProbs& probs, float* out) {
-  std::copy_n(probs.probs, tile.num_classes * kTileVoxels, out);
+void FillProbabilities(const EmittedTile& emitted, float* out) {
+  std::copy_n(emitted.probs.probs, emitted.tile.num_classes * kTileVoxels, out);
 }
 
-void FillConfidence(const Tile& tile, const TileProbs& probs, float* out) {
+void FillConfidence(const EmittedTile& emitted, float* out) {
   alignas(64) uint16_t predicted[kTileVoxels];
-  TopLabelTile(probs.probs, tile.num_classes, out, predicted);
+  TopLabelTile(emitted.probs.probs, emitted.tile.num_classes, out, predicted);
 }
 
-void FillLabels(const Tile& tile, const TileProbs& probs, float* out) {
+void FillLabels(const EmittedTile& emitted, float* out) {
   alignas(64) float confidence[kTileVoxels];
   alignas(64) uint16_t predicted[kTileVoxels];
-  TopLabelTile(probs.probs, tile.num_classes, confidence, predicted);
+  TopLabelTile(emitted.probs.probs, emitted.tile.num_classes, confidence, predicted);
   std::copy_n(predicted, kTileVoxels, out);
 }
 
-void FillEntropy(const Tile& tile, const TileProbs& probs, float* out) {
+void FillEntropy(const EmittedTile& emitted, float* out) {
   for (int64_t v = 0; v < kTileVoxels; ++v) {
     double entropy = 0.0;
-    for (int64_t c = 0; c < tile.num_classes; ++c) {
-      const double q = probs.probs[c * kTileVoxels + v];
+    for (int64_t c = 0; c < emitted.tile.num_classes; ++c) {
+      const double q = emitted.probs.probs[c * kTileVoxels + v];
       if (q > 0.0) entropy -= q * std::log(q);
     }
     out[v] = static_cast<float>(entropy);
   }
 }
 
-void FillLogLabel(const Tile&, const TileProbs& probs, float* out) { std::copy_n(probs.log_label, kTileVoxels, out); }
+void FillLogLabel(const EmittedTile& emitted, float* out) { std::copy_n(emitted.probs.log_label, kTileVoxels, out); }
+
+void FillTemperature(const EmittedTile& emitted, float* out) {
+  if (emitted.calibrator.Temperature(emitted.tile, out)) return;
+  Throw(ErrorCode::kInvalidArgument, "this calibrator does not divide by a temperature: there is none to write");
+}
 
 double One(int64_t) { return 1.0; }
 double LogOf(int64_t num_classes) { return num_classes > 1 ? std::log(static_cast<double>(num_classes)) : 1.0; }
@@ -73,11 +79,10 @@ void AddClassAxis(const std::string& format, int64_t channels, ArrayInfo* info) 
   info->shape.insert(info->shape.begin(), channels);
 }
 
-// Geometry is taken from the label file where that is NIfTI too.
-std::string ReferenceFor(const CaseReader& reader) {
-  const std::string& labels = reader.labels_file();
-  const bool nifti = labels.ends_with(".nii") || labels.ends_with(".nii.gz");
-  return nifti ? labels : std::string();
+// What the outputs of all threads may keep in memory until they are encoded: a quarter in all.
+int64_t WriterMemory(const ApplyOptions& options) {
+  const int64_t threads = options.run.threads > 0 ? options.run.threads : AvailableThreads();
+  return options.run.memory / 4 / (threads * static_cast<int64_t>(options.write.size()));
 }
 
 }  // namespace
@@ -88,7 +93,8 @@ const std::vector<OutputKind>& OutputKinds() {
       {"confidence", "largest probability", false, false, false, &One, &FillConfidence},
       {"labels", "class with the largest probability", false, false, true, &AsItIs, &FillLabels},
       {"entropy", "entropy of the probabilities, in nats", false, false, false, &LogOf, &FillEntropy},
-      {"log_label", "log-probability of the true label", false, true, false, nullptr, &FillLogLabel},
+      {"temperature", "temperature of the calibrator", false, false, false, nullptr, &FillTemperature},
+      {"log_label", "log-probability of the true label (needs labels)", false, true, false, nullptr, &FillLogLabel},
   };
   return kinds;
 }
@@ -119,18 +125,19 @@ CaseOutput::CaseOutput(std::string path, const OutputKind& kind, const CaseReade
   ArrayInfo info{.dtype = dtype_, .shape = reader.shape(), .spacing = reader.spacing()};
   if (kind.per_class) AddClassAxis(options.format, channels_, &info);
   const std::string key = kind.per_class ? "probabilities" : kind.name;
-  writer_ = CreateArray(path_, info, {.key = key, .reference = ReferenceFor(reader), .cache_dir = options.run.cache_dir});
+  writer_ = CreateArray(path_,
+                        info,
+                        {.key = key,
+                         .reference = reader.geometry_file(),
+                         .memory_limit = WriterMemory(options),
+                         .cache_dir = options.run.cache_dir});
 }
 
-void CaseOutput::AddTile(const Tile& tile,
-                         const TileProbs& probs,
-                         bool keep_decision,
-                         int64_t index,
-                         Scratch* scratch) const {
+void CaseOutput::AddTile(const EmittedTile& emitted, bool keep_decision, int64_t index, Scratch* scratch) const {
   scratch->block.Reserve(channels_ * kBlockVoxels * SizeOf(dtype_));
   auto* values = reinterpret_cast<float*>(scratch->values.Reserve(channels_ * kTileVoxels * int64_t{sizeof(float)}));
-  kind_.fill(tile, probs, values);
-  Convert(values, tile, keep_decision && kind_.per_class, index, scratch);
+  kind_.fill(emitted, values);
+  Convert(values, emitted.tile, keep_decision && kind_.per_class, index, scratch);
 }
 
 void CaseOutput::Convert(const float* values,
@@ -153,7 +160,7 @@ void CaseOutput::Convert(const float* values,
       std::transform(values, values + total, halves, HalfFromFloat);
     } else {
       for (int64_t i = 0; i < total; ++i) {
-        const auto whole = static_cast<uint16_t>(std::lround(static_cast<double>(values[i]) * scale_));
+        const auto whole = static_cast<uint16_t>(std::clamp(std::nearbyint(static_cast<double>(values[i]) * scale_), 0.0, 65535.0));
         std::memcpy(converted + i * size, &whole, static_cast<size_t>(size));  // little endian: the low byte first
       }
     }

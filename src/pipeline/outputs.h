@@ -6,12 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "calibrators/calibrator.h"
 #include "core/aligned.h"
 #include "data/voxel_block.h"
 #include "formats/array.h"
 #include "segcal/apply.h"
 
 namespace segcal {
+
+// A tile, what was emitted for it, and by what.
+struct EmittedTile {
+  const Tile& tile;
+  const TileProbs& probs;
+  const BoundCalibrator& calibrator;
+};
 
 // What `apply` can write per voxel, one line of the table in outputs.cc each.
 struct OutputKind {
@@ -23,7 +31,7 @@ struct OutputKind {
   // The value that becomes white in a 16-bit PNG, given the number of classes; null: no PNG.
   double (*png_white)(int64_t num_classes);
   // Values of a tile as [channels][kTileVoxels].
-  void (*fill)(const Tile& tile, const TileProbs& probs, float* out);
+  void (*fill)(const EmittedTile& emitted, float* out);
 };
 
 const std::vector<OutputKind>& OutputKinds();
@@ -46,7 +54,7 @@ class CaseOutput {
     AlignedBuffer converted;  // of one tile, in the type of the file
     AlignedBuffer block;   // [channels][kBlockVoxels] of the file's type
   };
-  void AddTile(const Tile& tile, const TileProbs& probs, bool keep_decision, int64_t index, Scratch* scratch) const;
+  void AddTile(const EmittedTile& emitted, bool keep_decision, int64_t index, Scratch* scratch) const;
   void WriteBlock(const VoxelBlock& block, Scratch* scratch) const;
 
  private:

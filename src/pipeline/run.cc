@@ -25,6 +25,7 @@ Dataset ReadableCases(const Dataset& dataset,
                       const std::vector<Pooling>& poolings,
                       const RunOptions& run,
                       std::vector<std::string>* skipped) {
+  if (dataset.cases.empty()) Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset.name);
   if (!run.skip_bad) return dataset;
   Dataset good = WithoutBadCases(dataset, poolings, StreamOptionsOf(run), skipped);
   if (good.cases.empty()) Throw(ErrorCode::kBadData, "no case can be read; the first: {}", skipped->front());

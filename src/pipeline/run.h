@@ -12,7 +12,7 @@ namespace segcal {
 // The stream options of a run; too little memory is an Error.
 StreamOptions StreamOptionsOf(const RunOptions& run);
 
-// The data set, or with skip_bad the part of it that can be read.
+// The data set, or with skip_bad the part of it that can be read; nothing left is an Error.
 Dataset ReadableCases(const Dataset& dataset,
                       const std::vector<Pooling>& poolings,
                       const RunOptions& run,

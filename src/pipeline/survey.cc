@@ -34,6 +34,7 @@ struct SurveySums {
     below_max += other.below_max;
     voxels += other.voxels;
     repeated += other.repeated;
+    flat += other.flat;
     for (size_t c = 0; c < label_counts.size(); ++c) label_counts[c] += other.label_counts[c];
     hash += other.hash;
   }
@@ -46,6 +47,7 @@ struct SurveySums {
   int64_t below_max = 0;
   int64_t voxels = 0;
   int64_t repeated = 0;
+  int64_t flat = 0;
   std::vector<int64_t> label_counts;
   uint64_t hash = 0;
 };
@@ -54,6 +56,18 @@ void CountLabels(const Tile& tile, std::vector<int64_t>* counts) {
   for (int64_t v = 0; v < tile.count; ++v) {
     if (tile.labels[v] != kNoLabel) ++(*counts)[static_cast<size_t>(tile.labels[v])];
   }
+}
+
+// Labelled voxels whose logits are all equal; most are decided by their first class.
+int64_t CountFlat(const Tile& tile) {
+  int64_t flat = 0;
+  for (int64_t v = 0; v < tile.count; ++v) {
+    if (tile.labels[v] == kNoLabel) continue;
+    int64_t c = 0;
+    while (c < tile.num_classes && tile.logits[c * kTileVoxels + v] == 0.0f) ++c;
+    flat += c == tile.num_classes ? 1 : 0;
+  }
+  return flat;
 }
 
 // Spreads the place of a tile over 64 bits so that equal tiles at different places differ.
@@ -93,6 +107,7 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
       mine.hash += HashTile(tile, PlaceSeed(case_index, tile.first_voxel));
       mine.repeated += FindRepeats(tile).voxels;
       mine.voxels += tile.count;
+      mine.flat += CountFlat(tile);
     }
     mine.Flush();
     renormalised += block.TakeRenormalised();
@@ -103,6 +118,7 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
   Survey survey;
   survey.voxels = total.voxels;
   survey.repeated = total.repeated;
+  survey.flat = total.flat;
   survey.label_counts = total.label_counts;
   survey.margins = {.count = total.margins_count, .below_max = total.below_max, .slope_at_zero = total.slope_at_zero.value()};
   survey.labelled = total.margins_count;

@@ -9,6 +9,7 @@
 #include "core/throw.h"
 #include "formats/array.h"
 #include "metrics/metric.h"
+#include "pipeline/spec.h"
 #include "report/case_picture.h"
 #include "report/colorize.h"
 #include "report/reliability.h"
@@ -100,19 +101,23 @@ std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const Slic
   return image;
 }
 
-std::string NoteFor(const EvaluateResult& result, const std::string& id) {
-  std::string note;
-  for (const PipelineMetrics& pipeline : result.pipelines) {
-    for (const CaseMetrics& c : pipeline.cases) {
-      if (c.id != id) continue;
-      note += fmt::format("{}{}: NLL {:.3f}, ECE {:.3f}",
-                          note.empty() ? "" : "   ",
-                          pipeline.pipeline,
-                          ValueOf(c.metrics, "nll"),
-                          ValueOf(c.metrics, "ece"));
-    }
+std::string NoteFor(const PipelineMetrics& pipeline, const std::string& id) {
+  for (const CaseMetrics& c : pipeline.cases) {
+    if (c.id != id) continue;
+    return fmt::format("{}: NLL {:.3f}, ECE {:.3f}", pipeline.pipeline, ValueOf(c.metrics, "nll"), ValueOf(c.metrics, "ece"));
   }
-  return note;
+  return pipeline.pipeline;
+}
+
+// What the last pipeline is compared with: the first one with the same pooling, so that differences
+// are the calibrator's; the last itself where there is none.
+size_t BeforeIndex(const EvaluateResult& result) {
+  const size_t last = result.pipelines.size() - 1;
+  const Pooling pooling = ParsePipeline(result.pipelines[last].pipeline).pooling;
+  for (size_t i = 0; i < last; ++i) {
+    if (ParsePipeline(result.pipelines[i].pipeline).pooling == pooling) return i;
+  }
+  return last;
 }
 
 }  // namespace
@@ -128,7 +133,8 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
                             .correct = row.correct,
                             .confidence_sum = row.confidence_sum});
     }
-    panel.numbers = {{"ECE", ValueOf(pipeline.pooled, "ece")}, {"NLL", ValueOf(pipeline.pooled, "nll")}};
+    // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
+    panel.numbers = {{"pooled ECE", ValueOf(pipeline.pooled, "ece")}, {"pooled NLL", ValueOf(pipeline.pooled, "nll")}};
     panels.push_back(std::move(panel));
   }
   return ReliabilitySvg(panels);
@@ -138,7 +144,6 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
   const Slice slice = ChooseSlice(dataset, maps);
   CasePicture picture;
   picture.title = slice.depth == 1 ? maps.id : fmt::format("{}, slice {} of {}", maps.id, slice.index, slice.depth);
-  picture.note = NoteFor(result, maps.id);
   picture.size = slice.size;
   const size_t axes = maps.spacing.size();
   if (axes >= 2) picture.pixel_aspect = maps.spacing[axes - 2] / maps.spacing[axes - 1];
@@ -146,13 +151,17 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
   picture.background = dataset.background.value_or(-1);
   picture.image = ReadImage(dataset, FindCase(dataset, maps.id), slice);
   picture.labels = Cut(maps.labels, slice);
-  picture.predicted = Cut(maps.models.front().predicted, slice);
-  picture.confidence_before = Cut(maps.models.front().confidence, slice);
-  picture.before = result.pipelines.front().pipeline;
-  if (maps.models.size() > 1) {
-    picture.predicted_after = Cut(maps.models.back().predicted, slice);
-    picture.confidence_after = Cut(maps.models.back().confidence, slice);
-    picture.after = result.pipelines.back().pipeline;
+  const size_t before = BeforeIndex(result);
+  const size_t after = result.pipelines.size() - 1;
+  picture.note = NoteFor(result.pipelines[before], maps.id);
+  picture.predicted = Cut(maps.models[before].predicted, slice);
+  picture.confidence_before = Cut(maps.models[before].confidence, slice);
+  picture.before = result.pipelines[before].pipeline;
+  if (before != after) {
+    picture.note += "  ·  " + NoteFor(result.pipelines[after], maps.id);
+    picture.predicted_after = Cut(maps.models[after].predicted, slice);
+    picture.confidence_after = Cut(maps.models[after].confidence, slice);
+    picture.after = result.pipelines[after].pipeline;
   }
   picture.fields = {{.caption = "free energy", .values = Cut(maps.free_energy, slice)}};
   return CasePictureSvg(picture);

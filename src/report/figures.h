@@ -13,8 +13,8 @@ namespace segcal {
 // A reliability diagram per pipeline.
 std::string ReliabilityFigure(const EvaluateResult& result);
 
-// A slice of one case: image, labels, prediction, errors, confidence of the first model (before) and
-// of the last (after), and the free energy.
+// A slice of one case: image, labels, prediction, errors, confidence before and after, free energy.
+// After is the last pipeline, before the first one with the same pooling.
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result);
 
 // The table of an evaluation: one row per pipeline, the columns of the main paper's tables.

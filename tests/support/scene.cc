@@ -43,7 +43,8 @@ std::unique_ptr<CaseStream> Scene::Stream(int threads) const {
   const ArrayInfo bytes{.dtype = DType::kU8, .shape = shape, .spacing = {}};
   for (size_t c = 0; c < logits.size(); ++c) {
     std::vector<std::shared_ptr<const Array>> members;
-    for (const auto& member : logits[c]) members.push_back(ArrayOverMemory("member", scores, member.data()));
+    for (const auto& member : logits[c])
+      members.push_back(ArrayOverMemory("member", scores, member.data()));
     readers.push_back(std::make_shared<const CaseReader>(
         dataset,
         dataset.cases[c],
@@ -62,15 +63,16 @@ Scene RandomScene(const SceneOptions& options) {
   scene.dataset.name = "scene";
   scene.dataset.input = "logits";
   scene.dataset.ignore_label = kIgnore;
-  for (int64_t c = 0; c < options.num_classes; ++c) scene.dataset.classes.push_back("class" + std::to_string(c));
+  for (int64_t c = 0; c < options.num_classes; ++c)
+    scene.dataset.classes.push_back("class" + std::to_string(c));
   const int64_t n = scene.num_voxels();
   for (int64_t i = 0; i < options.num_cases; ++i) {
     Rng rng(options.seed, static_cast<uint64_t>(i));
     Case entry;
     entry.id = "case" + std::to_string(i);
-    auto& members = scene.logits.emplace_back(
-        static_cast<size_t>(options.num_members),
-        std::vector<float>(static_cast<size_t>(n * options.num_classes)));
+    auto& members =
+        scene.logits.emplace_back(static_cast<size_t>(options.num_members),
+                                  std::vector<float>(static_cast<size_t>(n * options.num_classes)));
     auto& labels = scene.labels.emplace_back(static_cast<size_t>(n));
     for (int64_t v = 0; v < n; ++v) {
       std::vector<double> mean(static_cast<size_t>(options.num_classes), 0.0);
@@ -83,7 +85,8 @@ Scene RandomScene(const SceneOptions& options) {
         }
       }
       const bool ignored = rng.Uniform() < options.ignored;
-      labels[static_cast<size_t>(v)] = ignored ? static_cast<int32_t>(kIgnore) : DrawLabel(mean, options.true_beta, &rng);
+      labels[static_cast<size_t>(v)] =
+          ignored ? static_cast<int32_t>(kIgnore) : DrawLabel(mean, options.true_beta, &rng);
     }
     entry.members.assign(members.size(), "memory");
     scene.dataset.cases.push_back(std::move(entry));

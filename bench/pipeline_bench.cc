@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// pipeline_bench DATASET FOLDER: whole passes, fits, applications and evaluations through the
+// library, on a data set that is in memory as a caller's arrays and on disk as files.
+//
+// Every line of standard input names a piece of work, which is done once; the answer is a line of
+// JSON with its seconds and what it found. A script that asks can so take turns between us and
+// others. FOLDER takes what is written.
+
+#include <fmt/format.h>
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/aligned.h"
+#include "core/file.h"
+#include "core/json.h"
+#include "core/parallel.h"
+#include "core/throw.h"
+#include "data/stream.h"
+#include "data/temperature_pass.h"
+#include "formats/array.h"
+#include "kernels/bins.h"
+#include "kernels/dispatch.h"
+#include "kernels/scores.h"
+#include "metrics/metric.h"
+#include "pipeline/emit.h"
+#include "pipeline/fit.h"
+#include "pipeline/model.h"
+#include "segcal/segcal.h"
+
+namespace segcal {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What one thread reads or copies at a time.
+constexpr int64_t kChunkBytes = int64_t{1} << 20;
+
+// Memory in huge pages where the system has them, as NumPy asks for its arrays, and touched.
+class LargeBuffer {
+ public:
+  explicit LargeBuffer(int64_t bytes)
+      : data_(static_cast<std::byte*>(::operator new(static_cast<size_t>(bytes), kPage))) {
+    ::madvise(data_.get(), static_cast<size_t>(bytes), MADV_HUGEPAGE);
+    std::memset(data_.get(), 0, static_cast<size_t>(bytes));
+  }
+  std::byte* data() const { return data_.get(); }
+
+ private:
+  static constexpr std::align_val_t kPage{size_t{2} << 20};
+  struct Deleter {
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, kPage); }
+  };
+  std::unique_ptr<std::byte, Deleter> data_;
+};
+
+// The elements of a file in memory of ours.
+class Resident {
+ public:
+  explicit Resident(const std::string& path) : Resident(*OpenArray(path)) {}
+  explicit Resident(const Array& array) : info_(array.info()), buffer_(bytes()) {
+    array.Read(0, info_.NumElements(), buffer_.data());
+  }
+
+  const ArrayInfo& info() const { return info_; }
+  int64_t bytes() const { return info_.NumElements() * SizeOf(info_.dtype); }
+  const std::byte* data() const { return buffer_.data(); }
+  std::unique_ptr<Array> Open(const std::string& name) const {
+    return ArrayOverMemory(name, info_, data());
+  }
+
+ private:
+  ArrayInfo info_;
+  LargeBuffer buffer_;
+};
+
+// A data set in memory: one member per case, with labels.
+class ResidentData {
+ public:
+  explicit ResidentData(Dataset dataset) : dataset_(std::move(dataset)) {
+    for (const Case& entry : dataset_.cases) {
+      scores_.push_back(std::make_unique<Resident>(PathOf(entry.members[0])));
+      labels_.push_back(std::make_unique<Resident>(PathOf(entry.labels)));
+    }
+  }
+
+  const Dataset& dataset() const { return dataset_; }
+  std::string PathOf(const std::string& file) const { return dataset_.folder + "/" + file; }
+  int64_t num_cases() const { return static_cast<int64_t>(scores_.size()); }
+  const Resident& scores(int64_t c) const { return *scores_[static_cast<size_t>(c)]; }
+  int64_t bytes() const {
+    int64_t sum = 0;
+    for (const auto& scores : scores_) sum += scores->bytes();
+    return sum;
+  }
+
+  CaseStream Stream() const {
+    std::vector<std::shared_ptr<const CaseReader>> readers;
+    for (size_t c = 0; c < scores_.size(); ++c) {
+      const Case& entry = dataset_.cases[c];
+      std::vector<std::shared_ptr<const Array>> members = {scores_[c]->Open(entry.id)};
+      readers.push_back(std::make_shared<const CaseReader>(
+          dataset_, entry, std::move(members), labels_[c]->Open(entry.id), nullptr));
+    }
+    return CaseStream(dataset_, std::move(readers), {});
+  }
+
+ private:
+  Dataset dataset_;
+  std::vector<std::unique_ptr<Resident>> scores_;
+  std::vector<std::unique_ptr<Resident>> labels_;
+};
+
+// Calls use(offset, bytes) for every chunk, on all threads.
+template <class Use>
+void ForEachChunk(int64_t bytes, Use use) {
+  ParallelFor((bytes + kChunkBytes - 1) / kChunkBytes, 0, [&](int64_t chunk, int) {
+    const int64_t offset = chunk * kChunkBytes;
+    use(offset, std::min(kChunkBytes, bytes - offset));
+  });
+}
+
+// The exclusive or of all 64-bit words, so that every byte is needed; the rest of a vector is left.
+uint64_t FoldBytes(const std::byte* data, int64_t bytes) {
+  constexpr int64_t kVectors = 8;
+  const hn::ScalableTag<uint64_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto* words = reinterpret_cast<const uint64_t*>(data);
+  hn::Vec<decltype(d)> fold[kVectors];
+  for (auto& f : fold) f = hn::Zero(d);
+  for (int64_t i = 0; (i + kVectors * lanes) * 8 <= bytes; i += kVectors * lanes) {
+    for (int64_t k = 0; k < kVectors; ++k)
+      fold[k] = hn::Xor(fold[k], hn::Load(d, words + i + k * lanes));
+  }
+  for (int64_t k = 1; k < kVectors; ++k) fold[0] = hn::Xor(fold[0], fold[k]);
+  uint64_t sums[hn::MaxLanes(d)];
+  hn::StoreU(fold[0], d, sums);
+  for (int64_t k = 1; k < lanes; ++k) sums[0] ^= sums[k];
+  return sums[0];
+}
+
+// Past the caches: nothing is read that will be overwritten.
+void CopyStreaming(const std::byte* from, int64_t bytes, std::byte* to) {
+  const hn::ScalableTag<uint8_t> d;
+  const auto* source = reinterpret_cast<const uint8_t*>(from);
+  auto* target = reinterpret_cast<uint8_t*>(to);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < bytes; i += lanes) hn::Stream(hn::Load(d, source + i), d, target + i);
+  hwy::FlushStream();
+}
+
+// One metric family beside those of the library: its kernel is there, its family is not.
+class ClasswiseBins {
+ public:
+  explicit ClasswiseBins(int64_t num_classes) : bins_(static_cast<size_t>(num_classes * kBins)) {
+    for (int64_t k = 1; k <= kBins; ++k) {
+      upper_.push_back(static_cast<float>(static_cast<double>(k) / static_cast<double>(kBins)));
+    }
+  }
+  void Add(const EvalTile& tile) {
+    AddClasswiseBins(tile.probs, tile.labels, tile.num_classes, {.upper = upper_}, bins_.data());
+  }
+
+ private:
+  static constexpr int64_t kBins = 15;
+  std::vector<float> upper_;
+  std::vector<BinSums> bins_;
+};
+
+// What one worker needs to evaluate tiles.
+struct EvaluationWorker {
+  TileBuffer tile;
+  EmitBuffer emit;
+  std::vector<std::unique_ptr<MetricAccumulator>> families;
+  std::unique_ptr<ClasswiseBins> classwise;
+  alignas(64) float confidence[kTileVoxels];
+  alignas(64) uint16_t predicted[kTileVoxels];
+};
+
+class Bench {
+ public:
+  Bench(const std::string& dataset, std::string folder)
+      : data_(LoadDataset(dataset)), stream_(data_.Stream()), folder_(std::move(folder)) {
+    for (int64_t c = 0; c < data_.num_cases(); ++c) outputs_.emplace_back(data_.scores(c).bytes());
+  }
+
+  // Does the work once; numbers about the result go to `found`.
+  void Run(const std::string& work, std::istream& arguments, Json* found) {
+    if (work == "describe") return Describe(found);
+    if (work == "read") return Read(found);
+    if (work == "copy") return Copy(/*streaming=*/false);
+    if (work == "copy_streaming") return Copy(/*streaming=*/true);
+    if (work == "pass") return Pass(arguments, found);
+    if (work == "fit") return FitArrays(found);
+    if (work == "apply") return ApplyArrays();
+    if (work == "metrics") return EvaluateArrays(arguments, found);
+    if (work == "read_files") return ReadFiles(found);
+    if (work == "fit_files") return FitFiles(found);
+    if (work == "apply_files") return ApplyFiles();
+    if (work == "evaluate_files") return EvaluateFiles(found);
+    Throw(ErrorCode::kInvalidArgument, "there is no work \"{}\"", work);
+  }
+
+ private:
+  void Describe(Json* found) const {
+    const ArrayInfo& info = data_.scores(0).info();
+    (*found)["target"] = ActiveTarget();
+    (*found)["threads"] = stream_.num_workers();
+    (*found)["cases"] = data_.num_cases();
+    (*found)["shape"] = info.shape;
+    (*found)["dtype"] = NameOf(info.dtype);
+    (*found)["bytes"] = data_.bytes();
+  }
+
+  void Read(Json* found) const {
+    std::atomic<uint64_t> fold{0};
+    for (int64_t c = 0; c < data_.num_cases(); ++c) {
+      const Resident& scores = data_.scores(c);
+      ForEachChunk(scores.bytes(), [&](int64_t offset, int64_t bytes) {
+        fold ^= FoldBytes(scores.data() + offset, bytes);
+      });
+    }
+    (*found)["fold"] = fold.load();
+  }
+
+  void Copy(bool streaming) {
+    for (int64_t c = 0; c < data_.num_cases(); ++c) {
+      const std::byte* from = data_.scores(c).data();
+      std::byte* to = OutputOf(c);
+      ForEachChunk(data_.scores(c).bytes(), [&](int64_t offset, int64_t bytes) {
+        if (streaming) return CopyStreaming(from + offset, bytes, to + offset);
+        std::memcpy(to + offset, from + offset, static_cast<size_t>(bytes));
+      });
+    }
+  }
+
+  void Pass(std::istream& arguments, Json* found) const {
+    double beta = 1.0;
+    arguments >> beta;
+    const Point1D point = MeanPoint(beta, TemperaturePass(stream_, "pass", Pooling{}, beta));
+    (*found)["nll"] = point.value;
+    (*found)["slope"] = point.slope;
+  }
+
+  static void Tell(const Model& model, Json* found) {
+    const FitOutcome& outcome = model.state().fit.outcome;
+    (*found)["beta"] = model.state().calibrator->Parameters()["beta"];
+    (*found)["nll"] = outcome.nll_after;
+    (*found)["passes"] = outcome.passes;
+    (*found)["gradient"] = outcome.certificates.at(0).gradient;
+  }
+
+  void FitArrays(Json* found) {
+    model_ = FitStream(stream_, ParsePipeline("ts(z)"), /*seed=*/0);
+    Tell(model_, found);
+  }
+
+  void FitFiles(Json* found) { Tell(Fit(data_.dataset(), "ts(z)").model, found); }
+
+  std::byte* OutputOf(int64_t c) { return outputs_[static_cast<size_t>(c)].data(); }
+
+  void ApplyArrays() {
+    for (int64_t c = 0; c < data_.num_cases(); ++c) {
+      const Resident& scores = data_.scores(c);
+      const int64_t classes = scores.info().shape[0];
+      const int64_t voxels = scores.info().NumElements() / classes;
+      LogitsView view;
+      view.data = scores.data();
+      view.dtype = scores.info().dtype;
+      view.num_classes = classes;
+      view.num_voxels = voxels;
+      view.class_stride = voxels;
+      const ProbsSpan out{.data = reinterpret_cast<float*>(OutputOf(c)),
+                          .num_classes = classes,
+                          .num_voxels = voxels,
+                          .class_stride = voxels};
+      model_.Apply(std::span<const LogitsView>(&view, 1), out);
+    }
+  }
+
+  // Arguments: metric families, and `classwise`.
+  std::vector<EvaluationWorker> MakeWorkers(std::istream& arguments) const {
+    const std::vector<std::string> names{std::istream_iterator<std::string>(arguments), {}};
+    const MetricContext context{.num_classes = data_.dataset().num_classes()};
+    std::vector<EvaluationWorker> workers(static_cast<size_t>(stream_.num_workers()));
+    for (EvaluationWorker& worker : workers) {
+      for (const std::string& name : names) {
+        if (name == "classwise")
+          worker.classwise = std::make_unique<ClasswiseBins>(context.num_classes);
+        for (const MetricInfo* info : Metrics()) {
+          if (name == info->name) worker.families.push_back(info->make(context, {}));
+        }
+      }
+    }
+    return workers;
+  }
+
+  // Emits the tile and adds it to everything but free energy statistics.
+  static void AddTile(const Tile& tile,
+                      const ModelState& model,
+                      const BoundCalibrator& bound,
+                      EvaluationWorker* worker) {
+    const TileProbs probs = worker->emit.Reserve(tile.num_classes);
+    EmitTile(bound, model.calibrator->properties(), tile, probs);
+    TopLabelTile(probs.probs, tile.num_classes, worker->confidence, worker->predicted);
+    const EvalTile emitted{.num_classes = tile.num_classes,
+                           .probs = probs.probs,
+                           .log_label = probs.log_label,
+                           .confidence = worker->confidence,
+                           .predicted = worker->predicted,
+                           .decision = tile.decision,
+                           .labels = tile.labels};
+    for (const auto& family : worker->families) family->Add(emitted);
+    if (worker->classwise) worker->classwise->Add(emitted);
+  }
+
+  void EvaluateArrays(std::istream& arguments, Json* found) const {
+    std::vector<EvaluationWorker> workers = MakeWorkers(arguments);
+    const auto bound = model_.state().calibrator->Bind(*stream_.Open(0), Pooling{});
+    stream_.ForEachBlock("metrics", [&](VoxelBlock& block, int64_t, int w) {
+      EvaluationWorker& worker = workers[static_cast<size_t>(w)];
+      for (int64_t t = 0; t < block.num_tiles(); ++t) {
+        AddTile(block.PoolTileInto(t, Pooling{}, &worker.tile), model_.state(), *bound, &worker);
+      }
+      for (const auto& family : worker.families) family->Flush();
+    });
+    for (size_t w = 1; w < workers.size(); ++w) {
+      for (size_t f = 0; f < workers[0].families.size(); ++f)
+        workers[0].families[f]->Merge(*workers[w].families[f]);
+    }
+    for (const auto& family : workers[0].families) {
+      for (const MetricValue& value : family->Finish()) (*found)[value.name] = value.value;
+    }
+  }
+
+  void EvaluateFiles(Json* found) const {
+    const EvaluateResult result = Evaluate(data_.dataset(), {model_});
+    for (const MetricResult& metric : result.pipelines[0].pooled)
+      (*found)[metric.name] = metric.value;
+  }
+
+  void ApplyFiles() const { Apply(model_, data_.dataset(), folder_); }
+
+  // The files as bytes, by reads of a chunk.
+  void ReadFiles(Json* found) const {
+    std::atomic<uint64_t> fold{0};
+    for (const Case& entry : data_.dataset().cases) {
+      const InputFile file(data_.PathOf(entry.members[0]));
+      ForEachChunk(file.size(), [&](int64_t offset, int64_t bytes) {
+        static thread_local AlignedBuffer buffer;
+        const std::span<std::byte> chunk(buffer.Reserve(kChunkBytes), static_cast<size_t>(bytes));
+        file.ReadAt(offset, chunk);
+        fold ^= FoldBytes(chunk.data(), bytes);
+      });
+    }
+    (*found)["fold"] = fold.load();
+  }
+
+  const ResidentData data_;
+  const CaseStream stream_;
+  const std::string folder_;
+  std::vector<LargeBuffer> outputs_;  // per case
+  Model model_ =
+      UnfittedModel(ParsePipeline("ts(z)"), data_.dataset().classes, data_.dataset().input);
+};
+
+// Processor time of all our threads: less than threads x seconds where others are at work too.
+double ProcessorSeconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void Answer(Bench* bench, const std::string& line) {
+  std::istringstream words(line);
+  std::string work;
+  words >> work;
+  Json found;
+  const double processor = ProcessorSeconds();
+  const auto start = std::chrono::steady_clock::now();
+  bench->Run(work, words, &found);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  found["seconds"] = time.count();
+  found["processor_seconds"] = ProcessorSeconds() - processor;
+  fmt::print("{}\n", found.dump());
+  std::fflush(stdout);
+}
+
+int Main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: pipeline_bench DATASET FOLDER\n");
+    return 2;
+  }
+  try {
+    Bench bench(argv[1], argv[2]);
+    for (std::string line; std::getline(std::cin, line);) Answer(&bench, line);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "pipeline_bench: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace segcal
+
+int main(int argc, char** argv) { return segcal::Main(argc, argv); }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/case_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/errors.h"
+#include "tests/support/scene_files.h"
+#include "tests/support/temp_folder.h"
+
+namespace segcal {
+namespace {
+
+using testing::ExpectError;
+using Shape = std::vector<int64_t>;
+
+// Arrays of zeros; what they hold does not matter here.
+const std::vector<std::byte> kZeros(1 << 16);
+
+std::unique_ptr<Array> Zeros(const char* name,
+                             DType dtype,
+                             const Shape& shape,
+                             std::vector<double> spacing = {}) {
+  return ArrayOverMemory(
+      name, {.dtype = dtype, .shape = shape, .spacing = std::move(spacing)}, kZeros.data());
+}
+
+struct Parts {
+  std::vector<Shape> members = {{3, 4, 5}};
+  DType dtype = DType::kF32;
+  Shape labels = {};  // empty: none
+  std::vector<double> label_spacing = {};
+  Shape mask = {};  // empty: none
+  std::vector<double> spacing = {};
+  std::string layout = "channels_first";
+};
+
+CaseReader Open(const Parts& parts) {
+  Dataset dataset;
+  dataset.classes = {"a", "b", "c"};
+  dataset.input = "logits";
+  dataset.layout = parts.layout;
+  Case entry;
+  entry.id = "case7";
+  entry.spacing = parts.spacing;
+  std::vector<std::shared_ptr<const Array>> members;
+  for (const Shape& shape : parts.members)
+    members.push_back(Zeros("member.npy", parts.dtype, shape));
+  auto labels = parts.labels.empty()
+                    ? nullptr
+                    : Zeros("labels.png", DType::kU8, parts.labels, parts.label_spacing);
+  auto mask = parts.mask.empty() ? nullptr : Zeros("mask.png", DType::kU8, parts.mask);
+  return CaseReader(dataset, entry, std::move(members), std::move(labels), std::move(mask));
+}
+
+void ExpectRefused(const Parts& parts, const std::vector<std::string>& message) {
+  ExpectError(ErrorCode::kBadData, message, [&] { Open(parts); });
+}
+
+TEST(CaseReader, TakesItsShapeFromTheMembers) {
+  const CaseReader plane = Open({});
+  EXPECT_EQ(plane.shape(), (Shape{4, 5}));
+  EXPECT_EQ(plane.num_voxels(), 20);
+  EXPECT_FALSE(plane.has_labels());
+  EXPECT_EQ(Open({.members = {{3, 2, 4, 5}}}).shape(), (Shape{2, 4, 5}));
+  EXPECT_EQ(Open({.members = {{3, 9}}}).shape(), (Shape{9}));
+  EXPECT_EQ(Open({.members = {{4, 5, 3}}, .layout = "channels_last"}).shape(), (Shape{4, 5}));
+}
+
+TEST(CaseReader, RefusesAnotherNumberOfChannels) {
+  ExpectRefused({.members = {{12, 4, 5}}},
+                {"member.npy", "12 channels", "(12, 4, 5)", "3 classes"});
+}
+
+TEST(CaseReader, HintsAtTheOtherLayoutWhereThatWouldFit) {
+  ExpectRefused({.members = {{4, 5, 3}}}, {"4 channels", "\"layout\": \"channels_last\""});
+  ExpectRefused({.members = {{3, 4, 5}}, .layout = "channels_last"},
+                {"\"layout\": \"channels_first\""});
+}
+
+TEST(CaseReader, RefusesPredictionsThatAreNoFloats) {
+  ExpectRefused({.dtype = DType::kI16}, {"member.npy", "int16", "float16, float32 or float64"});
+}
+
+TEST(CaseReader, RefusesTooFewOrTooManyAxes) {
+  ExpectRefused({.members = {{3}}}, {"member.npy", "(3)"});
+  ExpectRefused({.members = {{3, 2, 2, 2, 2}}}, {"(3, 2, 2, 2, 2)", "one to three spatial axes"});
+}
+
+TEST(CaseReader, RefusesACaseWithoutVoxels) {
+  ExpectRefused({.members = {{3, 0, 5}}}, {"member.npy", "no voxels"});
+}
+
+TEST(CaseReader, RefusesMembersOfDifferentShape) {
+  ExpectRefused({.members = {{3, 4, 5}, {3, 5, 4}}}, {"(5, 4)", "first member has (4, 5)"});
+}
+
+TEST(CaseReader, RefusesLabelsAndMasksOfAnotherShape) {
+  ExpectRefused({.labels = {5, 4}}, {"labels.png", "(5, 4)", "(4, 5)"});
+  ExpectRefused({.mask = {4, 4}}, {"mask.png", "mask of shape (4, 4)"});
+  ExpectRefused({.labels = {4, 5, 3}}, {"labels.png"});
+}
+
+TEST(CaseReader, ComparesShapesWithoutUnitAxes) {
+  EXPECT_EQ(Open({.members = {{3, 1, 4, 5}}, .labels = {4, 5}, .mask = {4, 1, 5}}).shape(),
+            (Shape{1, 4, 5}));
+  EXPECT_TRUE(Open({.labels = {1, 4, 5}}).has_labels());
+}
+
+TEST(CaseReader, TakesSpacingFromTheDataSetThenTheLabelsThenOnes) {
+  using Spacing = std::vector<double>;
+  EXPECT_EQ(Open({}).spacing(), (Spacing{1, 1}));
+  const Parts labelled{.labels = {4, 5}, .label_spacing = {0.5, 2}};
+  EXPECT_EQ(Open(labelled).spacing(), (Spacing{0.5, 2}));
+  Parts both = labelled;
+  both.spacing = {3, 4};
+  EXPECT_EQ(Open(both).spacing(), (Spacing{3, 4}));
+  // A spacing of other axes says nothing about these.
+  EXPECT_EQ(Open({.labels = {1, 4, 5}, .label_spacing = {9, 0.5, 2}}).spacing(), (Spacing{1, 1}));
+  ExpectRefused({.spacing = {1, 1, 1}}, {"case case7", "3 numbers", "2 spatial axes"});
+}
+
+TEST(CaseReader, DescribesVoxelsByTheirIndex) {
+  EXPECT_EQ(Open({}).DescribeVoxel(17), "voxel (3, 2)");
+  EXPECT_EQ(Open({.members = {{3, 2, 4, 5}}}).DescribeVoxel(39), "voxel (1, 3, 4)");
+}
+
+TEST(CaseReader, OpensOnlyTheMembersItIsAskedFor) {
+  const testing::TempFolder folder;
+  const auto scene =
+      testing::RandomScene({.num_cases = 1, .num_members = 2, .num_classes = 3, .shape = {4, 5}});
+  const Dataset dataset = testing::WriteScene(scene, folder.path());
+  std::filesystem::remove(folder.File(dataset.cases[0].members[0]));
+  const CaseReader reader(dataset, dataset.cases[0], {1}, {});
+  EXPECT_EQ(reader.num_members(), 2);
+  EXPECT_EQ(reader.member(0), nullptr);
+  ASSERT_NE(reader.member(1), nullptr);
+  EXPECT_EQ(reader.labels_file(), folder.File(dataset.cases[0].labels));
+  ExpectError(ErrorCode::kIo, {dataset.cases[0].members[0]}, [&] {
+    CaseReader(dataset, dataset.cases[0], {}, {});
+  });
+  ExpectError(ErrorCode::kInvalidArgument, {"case case0", "none of its 2 members"}, [&] {
+    CaseReader(dataset, dataset.cases[0], {7}, {});
+  });
+}
+
+}  // namespace
+}  // namespace segcal

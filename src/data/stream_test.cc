@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/stream.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <set>
+
+#include "tests/support/errors.h"
+#include "tests/support/scene_files.h"
+#include "tests/support/temp_folder.h"
+
+namespace segcal {
+namespace {
+
+using testing::ExpectError;
+using testing::RandomScene;
+using testing::Scene;
+
+// One class keeps odd and large sizes cheap.
+Scene OneClass(int64_t num_cases, int64_t num_voxels) {
+  return RandomScene({.num_cases = num_cases, .num_classes = 1, .shape = {num_voxels}});
+}
+
+const std::vector<Pooling> kMeanLogits = {Pooling{}};
+
+StreamOptions Threads(int threads) {
+  StreamOptions options;
+  options.threads = threads;
+  return options;
+}
+
+class EveryVoxelOnce : public ::testing::TestWithParam<int> {};
+
+TEST_P(EveryVoxelOnce, ForOddSizes) {
+  for (const int64_t voxels :
+       {int64_t{1}, kTileVoxels - 1, kBlockVoxels, kBlockVoxels + 1, 3 * kBlockVoxels + 77}) {
+    const Scene scene = OneClass(3, voxels);
+    std::vector<std::vector<std::atomic<int>>> visits(3);
+    for (auto& v : visits) v = std::vector<std::atomic<int>>(static_cast<size_t>(voxels));
+    const auto stream = scene.Stream(GetParam());
+    stream->ForEachBlock("test", [&](VoxelBlock& block, int64_t c, int worker) {
+      EXPECT_GE(worker, 0);
+      EXPECT_LT(worker, stream->num_workers());
+      EXPECT_EQ(block.first() % kBlockVoxels, 0);
+      for (int64_t v = 0; v < block.count(); ++v) {
+        ++visits[static_cast<size_t>(c)][static_cast<size_t>(block.first() + v)];
+      }
+    });
+    for (const auto& of_case : visits) {
+      EXPECT_TRUE(std::all_of(of_case.begin(), of_case.end(), [](const auto& n) { return n == 1; }))
+          << voxels;
+    }
+  }
+}
+
+TEST_P(EveryVoxelOnce, ThenTheEndOfTheCaseOnce) {
+  const int64_t voxels = 2 * kBlockVoxels + 5;
+  const Scene scene = OneClass(7, voxels);
+  std::vector<std::atomic<int64_t>> seen(7);
+  std::vector<std::atomic<int>> ends(7);
+  scene.Stream(GetParam())
+      ->ForEachBlock(
+          "test",
+          [&](VoxelBlock& block, int64_t c, int) {
+            EXPECT_EQ(ends[static_cast<size_t>(c)], 0) << "a block after the end of its case";
+            seen[static_cast<size_t>(c)] += block.count();
+          },
+          [&](int64_t c, const CaseReader& reader) {
+            EXPECT_EQ(reader.id(), "case" + std::to_string(c));
+            EXPECT_EQ(seen[static_cast<size_t>(c)], voxels);
+            ++ends[static_cast<size_t>(c)];
+          });
+  for (const auto& count : ends) EXPECT_EQ(count, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(CaseStream, EveryVoxelOnce, ::testing::Values(1, 2, 3, 8));
+
+TEST(CaseStream, PassesOnTheExceptionOfABlock) {
+  const Scene scene = OneClass(5, 3 * kBlockVoxels);
+  for (const int threads : {1, 3}) {
+    ExpectError(ErrorCode::kBadData, {"stop here"}, [&] {
+      scene.Stream(threads)->ForEachBlock("test", [](VoxelBlock& block, int64_t c, int) {
+        if (c == 2 && block.first() > 0) throw Error(ErrorCode::kBadData, "stop here");
+      });
+    });
+    ExpectError(ErrorCode::kIo, {"at the end"}, [&] {
+      scene.Stream(threads)->ForEachBlock(
+          "test",
+          [](VoxelBlock&, int64_t, int) {},
+          [](int64_t, const CaseReader&) { throw Error(ErrorCode::kIo, "at the end"); });
+    });
+  }
+}
+
+TEST(CaseStream, PassesOnTheExceptionOfACaseThatCannotBeOpened) {
+  const testing::TempFolder folder;
+  Dataset dataset =
+      testing::WriteScene(RandomScene({.num_cases = 4, .shape = {9, 9}}), folder.path());
+  dataset.cases[2].members[0] = "absent.npy";
+  for (const int threads : {1, 2, 5}) {
+    const CaseStream stream(dataset, kMeanLogits, Threads(threads));
+    ExpectError(ErrorCode::kIo, {"absent.npy"}, [&] {
+      stream.ForEachBlock("test", [](VoxelBlock&, int64_t, int) {});
+    });
+  }
+}
+
+TEST(CaseStream, HasNothingToDoWithoutCases) {
+  Dataset dataset;
+  dataset.classes = {"a"};
+  dataset.input = "logits";
+  const CaseStream stream(dataset, kMeanLogits, Threads(2));
+  stream.ForEachBlock("test",
+                      [](VoxelBlock&, int64_t, int) { ADD_FAILURE() << "a block of nothing"; });
+}
+
+TEST(CaseStream, OpensOnlyTheMembersThePoolingsTake) {
+  const testing::TempFolder folder;
+  Dataset dataset = testing::WriteScene(
+      RandomScene({.num_cases = 2, .num_members = 3, .shape = {5, 5}}), folder.path());
+  for (Case& c : dataset.cases) c.members[1] = "absent.npy";
+  const CaseStream stream(dataset, {ParsePooling("z0"), ParsePooling("z2")}, Threads(1));
+  EXPECT_EQ(stream.Open(0)->member(1), nullptr);
+  EXPECT_NE(stream.Open(0)->member(2), nullptr);
+  ExpectError(ErrorCode::kInvalidArgument, {"z3", "members 0 to 2"}, [&] {
+    CaseStream(dataset, {ParsePooling("z3")}, {});
+  });
+}
+
+// Opening again would decode again.
+TEST(CaseStream, KeepsCasesOpenBetweenPassesWithinItsMemory) {
+  const testing::TempFolder folder;
+  const Dataset dataset =
+      testing::WriteScene(RandomScene({.num_cases = 2, .shape = {9, 9}}), folder.path());
+  const CaseStream roomy(dataset, kMeanLogits, Threads(1));
+  EXPECT_EQ(roomy.Open(0), roomy.Open(0));
+  EXPECT_NE(roomy.Open(0), roomy.Open(1));
+}
+
+TEST(CaseStream, GivesTheSameBlocksOnEveryPass) {
+  const testing::TempFolder folder;
+  const Dataset dataset =
+      testing::WriteScene(RandomScene({.num_cases = 3, .shape = {91, 100}}), folder.path());
+  const CaseStream stream(dataset, kMeanLogits, Threads(2));
+  const auto pass = [&] {
+    std::mutex mutex;
+    std::set<std::pair<int64_t, int64_t>> blocks;
+    stream.ForEachBlock("test", [&](VoxelBlock& block, int64_t c, int) {
+      const std::lock_guard lock(mutex);
+      blocks.insert({c, block.first()});
+    });
+    return blocks;
+  };
+  const auto first = pass();
+  EXPECT_EQ(first.size(), 6u);
+  EXPECT_EQ(pass(), first);
+}
+
+TEST(CaseStream, ReportsProgressUpToTheEnd) {
+  const testing::TempFolder folder;
+  const Dataset dataset =
+      testing::WriteScene(RandomScene({.num_cases = 3, .shape = {91, 100}}), folder.path());
+  std::vector<Progress> reports;
+  StreamOptions options = Threads(2);
+  options.progress = [&](const Progress& progress) { reports.push_back(progress); };
+  const CaseStream stream(dataset, kMeanLogits, options);
+  stream.ForEachBlock("counting", [](VoxelBlock&, int64_t, int) {});
+  ASSERT_EQ(reports.size(), 6u);
+  for (size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].stage, "counting");
+    EXPECT_LE(reports[i].done, reports[i].total);
+    EXPECT_GT(reports[i].done, i == 0 ? 0 : reports[i - 1].done);
+  }
+  EXPECT_EQ(reports.back().done, 3 * 9100);
+  EXPECT_EQ(reports.back().total, 3 * 9100);
+}
+
+// The sum of all first logits, as an accumulator of ReduceTiles.
+struct FirstLogits {
+  void Flush() {
+    total += pending;
+    pending = 0;
+  }
+  void Merge(const FirstLogits& other) { total += other.total; }
+  int64_t pending = 0;  // whole numbers: exact in any order
+  int64_t total = 0;
+};
+
+TEST(CaseStream, ReduceTilesDoesNotDependOnThreads) {
+  const Scene scene = RandomScene({.num_cases = 3, .num_classes = 2, .shape = {130, 97}});
+  const auto add = [](const Tile& tile, int64_t, FirstLogits* sums) {
+    for (int64_t v = 0; v < tile.count; ++v)
+      sums->pending += static_cast<int64_t>(tile.logits[v] * 256.0f);
+  };
+  const auto sum = [&](int threads) {
+    return ReduceTiles(*scene.Stream(threads), "test", {}, FirstLogits{}, add).total;
+  };
+  EXPECT_NE(sum(1), 0);
+  EXPECT_EQ(sum(2), sum(1));
+  EXPECT_EQ(sum(3), sum(1));
+}
+
+TEST(WithoutBadCases, LeavesOutAndReportsWhatCannotBeRead) {
+  const testing::TempFolder folder;
+  Scene scene = RandomScene({.num_cases = 4, .shape = {9, 9}});
+  scene.logits[1][0][7] = NAN;
+  scene.labels[3][5] = 77;
+  Dataset dataset = testing::WriteScene(scene, folder.path());
+  dataset.cases[0].members[0] = "absent.npy";
+  std::vector<std::string> dropped;
+  const Dataset good = WithoutBadCases(dataset, kMeanLogits, Threads(2), &dropped);
+  ASSERT_EQ(good.cases.size(), 1u);
+  EXPECT_EQ(good.cases[0].id, "case2");
+  ASSERT_EQ(dropped.size(), 3u);
+  EXPECT_EQ(dropped[0].find("case0: "), 0u) << dropped[0];
+  EXPECT_NE(dropped[1].find("voxel (0, 7)"), std::string::npos) << dropped[1];
+  EXPECT_NE(dropped[2].find("label 77"), std::string::npos) << dropped[2];
+}
+
+}  // namespace
+}  // namespace segcal

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compatible.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/errors.h"
+#include "tests/support/models.h"
+
+namespace segcal {
+namespace {
+
+using testing::ExpectError;
+
+Dataset ThreeClasses() {
+  Dataset dataset;
+  dataset.name = "street";
+  dataset.classes = {"sky", "road", "car"};
+  dataset.input = "logits";
+  return dataset;
+}
+
+void ExpectRefused(const Dataset& dataset, const std::vector<std::string>& parts) {
+  const Model model = testing::TemperatureModel(ThreeClasses(), 1.0);
+  ExpectError(ErrorCode::kInvalidArgument, parts, [&] { CheckCompatible(model, dataset); });
+}
+
+TEST(CheckCompatible, AcceptsDataOfTheSameClassesAndInput) {
+  EXPECT_NO_THROW(CheckCompatible(testing::TemperatureModel(ThreeClasses(), 1.0), ThreeClasses()));
+}
+
+TEST(CheckCompatible, SaysWhatDiffers) {
+  Dataset dataset = ThreeClasses();
+  dataset.classes.emplace_back("bus");
+  ExpectRefused(dataset, {"ts(z)", "3 classes", "\"street\"", "has 4"});
+  dataset = ThreeClasses();
+  std::swap(dataset.classes[1], dataset.classes[2]);
+  ExpectRefused(dataset, {"class 1", "\"road\"", "\"car\"", "\"street\""});
+  dataset = ThreeClasses();
+  dataset.input = "probabilities";
+  ExpectRefused(dataset, {"takes logits", "holds probabilities"});
+}
+
+}  // namespace
+}  // namespace segcal

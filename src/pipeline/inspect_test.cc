@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segcal/inspect.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/errors.h"
+#include "tests/support/scene_files.h"
+#include "tests/support/temp_folder.h"
+
+namespace segcal {
+namespace {
+
+using testing::RandomScene;
+using testing::Scene;
+using testing::TempFolder;
+using testing::WriteScene;
+
+RunOptions Threads(int threads) {
+  RunOptions run;
+  run.threads = threads;
+  return run;
+}
+
+Scene SmallScene() {
+  Scene scene = RandomScene({.num_cases = 2, .num_classes = 3, .shape = {45, 47}, .ignored = 0.2});
+  scene.dataset.cases[1].split = "test";
+  return scene;
+}
+
+DatasetSummary InspectScene(const Scene& scene, int threads = 2) {
+  const TempFolder folder;
+  return Inspect(WriteScene(scene, folder.path()), Threads(threads));
+}
+
+// Independent scalar twins of everything counted.
+TEST(Inspect, CountsLabelsDecisionsAndAccuracy) {
+  const Scene scene = SmallScene();
+  const DatasetSummary summary = InspectScene(scene);
+  std::vector<int64_t> labels(3), decisions(3);
+  for (size_t i = 0; i < 2; ++i) {
+    const std::vector<int32_t> best = testing::Argmax(scene.logits[i][0], 3);
+    int64_t labelled = 0, correct = 0;
+    for (size_t v = 0; v < best.size(); ++v) {
+      ++decisions[static_cast<size_t>(best[v])];
+      if (scene.labels[i][v] == 255) continue;
+      ++labels[static_cast<size_t>(scene.labels[i][v])];
+      ++labelled;
+      correct += best[v] == scene.labels[i][v] ? 1 : 0;
+    }
+    EXPECT_EQ(summary.cases.at(i).labelled, labelled);
+    EXPECT_EQ(summary.cases.at(i).accuracy,
+              static_cast<double>(correct) / static_cast<double>(labelled));
+  }
+  EXPECT_EQ(summary.label_counts, labels);
+  EXPECT_EQ(summary.decision_counts, decisions);
+  EXPECT_EQ(summary.voxels, 2 * 45 * 47);
+  EXPECT_EQ(summary.labelled, labels[0] + labels[1] + labels[2]);
+  EXPECT_EQ(summary.cases[0].shape, (std::vector<int64_t>{45, 47}));
+  EXPECT_EQ(summary.cases[0].dtype, "float32");
+  EXPECT_EQ(summary.cases[1].split, "test");
+  EXPECT_EQ(summary.repeated, 0);
+}
+
+TEST(Inspect, GivesTheFreeEnergyOverAllVoxels) {
+  const Scene scene = SmallScene();
+  const DatasetSummary summary = InspectScene(scene);
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  for (size_t i = 0; i < 2; ++i) {
+    double sum = 0.0, squares = 0.0;
+    for (size_t v = 0; v < n; ++v) {
+      double exps = 0.0;
+      for (size_t c = 0; c < 3; ++c)
+        exps += std::exp(static_cast<double>(scene.logits[i][0][c * n + v]));
+      sum += std::log(exps);
+      squares += std::log(exps) * std::log(exps);
+    }
+    const double mean = sum / static_cast<double>(n);
+    EXPECT_NEAR(summary.cases[i].free_energy_mean, mean, 1e-6);
+    EXPECT_NEAR(summary.cases[i].free_energy_std,
+                std::sqrt(squares / static_cast<double>(n) - mean * mean),
+                1e-5);
+  }
+}
+
+TEST(Inspect, ShowsAConstantFill) {
+  Scene scene = SmallScene();
+  for (size_t c = 0; c < 3; ++c) {
+    for (size_t v = 500; v < 1500; ++v) scene.logits[1][0][c * 2115 + v] = c == 0 ? 1.0f : 0.0f;
+  }
+  const DatasetSummary summary = InspectScene(scene);
+  // Runs are looked for within tiles of 256: the ends of the fill may be too short to count.
+  EXPECT_GE(summary.repeated, 1000 - 2 * 31);
+  EXPECT_LE(summary.repeated, 1000);
+  EXPECT_EQ(summary.repeated_example, (std::vector<double>{1.0, 0.0, 0.0}));
+}
+
+TEST(Inspect, CountsRenormalisedProbabilities) {
+  Scene scene = RandomScene({.num_cases = 1, .num_classes = 2, .shape = {500}});
+  scene.dataset.input = "probabilities";
+  for (size_t v = 0; v < 500; ++v) {
+    scene.logits[0][0][v] = 0.25f;
+    scene.logits[0][0][500 + v] = v < 20 ? 0.7f : 0.75f;
+  }
+  EXPECT_EQ(InspectScene(scene).renormalised, 20);
+}
+
+TEST(Inspect, TakesUnlabelledCases) {
+  const TempFolder folder;
+  Dataset dataset = WriteScene(SmallScene(), folder.path());
+  dataset.cases[0].labels.clear();
+  const DatasetSummary summary = Inspect(dataset, Threads(1));
+  EXPECT_EQ(summary.cases[0].labelled, 0);
+  EXPECT_TRUE(std::isnan(summary.cases[0].accuracy));
+  EXPECT_TRUE(std::isfinite(summary.cases[0].free_energy_std));
+}
+
+TEST(Inspect, DoesNotDependOnThreads) {
+  const Scene scene = RandomScene({.num_cases = 3, .num_classes = 3, .shape = {130, 101}});
+  const DatasetSummary one = InspectScene(scene, 1);
+  for (const int threads : {2, 3}) {
+    const DatasetSummary other = InspectScene(scene, threads);
+    EXPECT_EQ(other.decision_counts, one.decision_counts);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(other.cases[i].free_energy_mean, one.cases[i].free_energy_mean);
+      EXPECT_EQ(other.cases[i].free_energy_std, one.cases[i].free_energy_std);
+    }
+  }
+}
+
+TEST(Inspect, SkipsBadCasesWhenToldTo) {
+  const TempFolder folder;
+  Scene scene = SmallScene();
+  scene.logits[0][0][100] = NAN;
+  const Dataset dataset = WriteScene(scene, folder.path());
+  testing::ExpectError(
+      ErrorCode::kBadData, {"case0_m0.npy", "voxel (2, 6)"}, [&] { Inspect(dataset, Threads(2)); });
+  RunOptions run = Threads(2);
+  run.skip_bad = true;
+  const DatasetSummary summary = Inspect(dataset, run);
+  EXPECT_EQ(summary.cases.size(), 1u);
+  EXPECT_EQ(summary.skipped.size(), 1u);
+}
+
+}  // namespace
+}  // namespace segcal

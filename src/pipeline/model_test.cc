@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/model.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "core/json.h"
+#include "core/rng.h"
+#include "pipeline/fit.h"
+#include "tests/support/errors.h"
+#include "tests/support/models.h"
+#include "tests/support/temp_folder.h"
+
+namespace segcal {
+namespace {
+
+using testing::ExpectError;
+using testing::TempFolder;
+
+// Golden: the format as documented, written by hand.
+constexpr const char* kGolden = R"json({
+  "segcal_model": 1,
+  "pipeline": "ts(p, max_iterations=7)",
+  "classes": ["sky", "road"],
+  "input": "logits",
+  "floor": -87,
+  "properties": {
+    "translation_invariant": true,
+    "preserves": "order"
+  },
+  "parameters": {
+    "beta": 0.5
+  },
+  "fit": {
+    "data": {
+      "name": "street",
+      "cases": 3,
+      "voxels": 1000,
+      "labelled": 900,
+      "hash": "00000000deadbeef"
+    },
+    "nll_before": 0.75,
+    "nll_after": 0.5,
+    "solver": "by hand",
+    "status": "converged",
+    "passes": 2,
+    "certificates": [
+      {
+        "gradient": 1e-09,
+        "newton_decrement": 2e-09,
+        "bounded": true
+      }
+    ],
+    "warnings": ["one", "two"]
+  }
+}
+)json";
+
+Model LoadText(const std::string& text) {
+  const TempFolder folder;
+  return Model::Load(folder.Put("model.json", text));
+}
+
+TEST(Model, ReadsAndWritesTheDocumentedFormat) {
+  const Model model = LoadText(kGolden);
+  EXPECT_EQ(model.ToJson(), kGolden);
+  EXPECT_EQ(model.pipeline(), "ts(p, max_iterations=7)");
+  EXPECT_EQ(model.classes(), (std::vector<std::string>{"sky", "road"}));
+  EXPECT_EQ(model.input(), "logits");
+  EXPECT_TRUE(model.translation_invariant());
+  EXPECT_STREQ(model.preserves(), "order");
+  EXPECT_EQ(model.state().fit.hash, 0xdeadbeefu);
+  EXPECT_EQ(model.state().fit.outcome.warnings.size(), 2u);
+}
+
+TEST(Model, SavedAndLoadedHasTheSameBytes) {
+  const TempFolder folder;
+  const auto scene = testing::RandomScene({.num_cases = 2, .num_members = 2});
+  for (const char* pipeline : {"ts(z)", "ts(p, gradient_tolerance=1e-8)", "none(z1)"}) {
+    const Model model = FitStream(*scene.Stream(2), ParsePipeline(pipeline), 0);
+    model.Save(folder.File("m.json"));
+    const Model loaded = Model::Load(folder.File("m.json"));
+    EXPECT_EQ(loaded.ToJson(), model.ToJson());
+    EXPECT_EQ(folder.Get("m.json"), model.ToJson());
+  }
+}
+
+TEST(Model, ParametersReadBackToTheSameBits) {
+  Dataset dataset;
+  dataset.classes = {"a", "b"};
+  dataset.input = "probabilities";
+  Rng rng(/*seed=*/1, /*stream=*/0);
+  for (int i = 0; i < 300; ++i) {
+    const double beta = std::fmin(std::exp(5.0 * rng.Normal()), 1e6);
+    const Model model = testing::TemperatureModel(dataset, beta);
+    const Model loaded = LoadText(model.ToJson());
+    const double read = loaded.state().calibrator->Parameters()["beta"].get<double>();
+    EXPECT_EQ(std::bit_cast<uint64_t>(read), std::bit_cast<uint64_t>(beta));
+  }
+}
+
+TEST(Model, WithoutAFitHasNoReport) {
+  const Model model = UnfittedModel(ParsePipeline("none(p)"), {"a"}, "probabilities");
+  const Json json = ParseJson(model.ToJson(), "model");
+  EXPECT_TRUE(json["fit"].is_null());
+  EXPECT_EQ(LoadText(model.ToJson()).ToJson(), model.ToJson());
+}
+
+struct Refusal {
+  const char* patch;  // RFC 6902, applied to the golden model
+  ErrorCode code;
+  std::vector<std::string> parts;
+};
+
+void ExpectRefused(const Refusal& refusal) {
+  SCOPED_TRACE(refusal.patch);
+  const TempFolder folder;
+  const Json json = ParseJson(kGolden, "golden").patch(ParseJson(refusal.patch, "patch"));
+  const std::string path = folder.Put("model.json", DumpJson(json));
+  std::vector<std::string> parts = {path};
+  parts.insert(parts.end(), refusal.parts.begin(), refusal.parts.end());
+  ExpectError(refusal.code, parts, [&] { Model::Load(path); });
+}
+
+TEST(Model, RefusesAnotherVersionByName) {
+  ExpectRefused({R"([{"op": "replace", "path": "/segcal_model", "value": 2}])",
+                 ErrorCode::kUnsupported,
+                 {"format 2", "reads 1"}});
+  ExpectRefused(
+      {R"([{"op": "remove", "path": "/segcal_model"}])", ErrorCode::kBadData, {"segcal_model"}});
+}
+
+TEST(Model, RefusesUnknownFieldsAnywhere) {
+  for (const char* place :
+       {"/x", "/properties/x", "/parameters/x", "/fit/x", "/fit/data/x", "/fit/certificates/0/x"}) {
+    const std::string patch =
+        std::string(R"([{"op": "add", "path": ")") + place + R"(", "value": 1}])";
+    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"unknown field \"x\""}});
+  }
+}
+
+TEST(Model, RefusesMissingFields) {
+  for (const char* place : {"/pipeline",
+                            "/classes",
+                            "/input",
+                            "/floor",
+                            "/properties",
+                            "/parameters",
+                            "/fit",
+                            "/parameters/beta",
+                            "/fit/data",
+                            "/fit/nll_after",
+                            "/fit/data/hash"}) {
+    const std::string patch = std::string(R"([{"op": "remove", "path": ")") + place + R"("}])";
+    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"is missing"}});
+  }
+}
+
+TEST(Model, RefusesATemperatureOutOfRange) {
+  for (const char* beta : {"-1", "1000001", "null", "\"1\"", "[1]"}) {
+    const std::string patch =
+        std::string(R"([{"op": "replace", "path": "/parameters/beta", "value": )") + beta + "}]";
+    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"parameters", "beta"}});
+  }
+}
+
+TEST(Model, RefusesPropertiesItsCalibratorDoesNotHave) {
+  ExpectRefused({R"([{"op": "replace", "path": "/properties/preserves", "value": "none"}])",
+                 ErrorCode::kBadData,
+                 {"declared properties"}});
+  ExpectRefused(
+      {R"([{"op": "replace", "path": "/properties/translation_invariant", "value": false}])",
+       ErrorCode::kBadData,
+       {"declared properties"}});
+}
+
+TEST(Model, RefusesPipelinesItCannotMake) {
+  ExpectRefused({R"json([{"op": "replace", "path": "/pipeline", "value": "tomorrow(z)"}])json",
+                 ErrorCode::kBadData,
+                 {"unknown calibrator \"tomorrow\""}});
+  ExpectRefused({R"json([{"op": "replace", "path": "/pipeline", "value": "ts(q)"}])json",
+                 ErrorCode::kBadData,
+                 {"\"q\""}});
+  ExpectRefused({R"json([{"op": "replace", "path": "/pipeline", "value": "ts(z, speed=1)"}])json",
+                 ErrorCode::kBadData,
+                 {"unknown option \"speed\""}});
+}
+
+TEST(Model, RefusesInputAndFloorOfAnotherKind) {
+  ExpectRefused({R"([{"op": "replace", "path": "/input", "value": "softmax"}])",
+                 ErrorCode::kBadData,
+                 {"\"softmax\""}});
+  ExpectRefused({R"([{"op": "replace", "path": "/input", "value": "probabilities"}])",
+                 ErrorCode::kUnsupported,
+                 {"floor -87"}});
+  ExpectRefused({R"([{"op": "replace", "path": "/floor", "value": -88}])",
+                 ErrorCode::kUnsupported,
+                 {"floor -88"}});
+}
+
+TEST(Model, RefusesToHaveNoClasses) {
+  ExpectRefused({R"([{"op": "replace", "path": "/classes", "value": []}])",
+                 ErrorCode::kBadData,
+                 {"no classes"}});
+}
+
+TEST(Model, RefusesAHashThatIsNone) {
+  for (const char* hash : {"", "deadbeef", "00000000deadbeeg", "-0000000deadbeef"}) {
+    const std::string patch =
+        std::string(R"([{"op": "replace", "path": "/fit/data/hash", "value": ")") + hash + "\"}]";
+    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"16 hexadecimal digits"}});
+  }
+}
+
+TEST(Model, RefusesATruncatedFileAtAnyByte) {
+  const TempFolder folder;
+  const std::string text = kGolden;
+  for (size_t size = 0; size + 2 < text.size(); size += 7) {
+    const std::string path = folder.Put("model.json", text.substr(0, size));
+    ExpectError(ErrorCode::kBadData, {path}, [&] { Model::Load(path); });
+  }
+}
+
+}  // namespace
+}  // namespace segcal

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What segcal should compute, written a second time in NumPy and SciPy from its definitions.
+
+Nothing of the program is used here. Arrays are (C, spatial...) unless said otherwise; labels below
+0 take no part.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import log_softmax, logsumexp, softmax
+
+LOGIT_FLOOR = -87.0
+LOWEST_PROBABILITY = 1e-8
+
+
+def member_logits(array, kind):
+    """One member as what pooling z averages, in double."""
+    array = np.asarray(array, np.float64)
+    if kind != "probabilities":
+        return array
+    array = array / array.sum(axis=0)
+    return np.log(np.maximum(array, LOWEST_PROBABILITY))
+
+
+def member_probs(array, kind):
+    """One member as what pooling p averages, in double."""
+    array = np.asarray(array, np.float64)
+    return array / array.sum(axis=0) if kind == "probabilities" else softmax(array, axis=0)
+
+
+def pool(members, pooling, kind="logits"):
+    """The pooled prediction: (logits in double, decision before the floor)."""
+    if pooling == "p":
+        mean = np.mean([member_probs(m, kind) for m in members], axis=0)
+        lowest = LOWEST_PROBABILITY if kind == "probabilities" else np.finfo(np.float64).tiny
+        return np.log(np.maximum(mean, lowest)), mean.argmax(axis=0)
+    if pooling != "z":
+        members = [members[int(pooling[1:])]]
+    mean = np.mean([member_logits(m, kind) for m in members], axis=0)
+    return mean, mean.argmax(axis=0)
+
+
+def temperature_nll(flat_logits, labels, beta):
+    """Mean NLL of softmax(beta z) for (C, n) logits and n labels."""
+    log_probs = log_softmax(beta * flat_logits, axis=0)
+    return -np.mean(log_probs[labels, np.arange(labels.size)])
+
+
+def slope(flat_logits, labels, beta):
+    """Derivative of the mean NLL in beta: mean of E[z] - z_y."""
+    probs = softmax(beta * flat_logits, axis=0)
+    own = flat_logits[labels, np.arange(labels.size)]
+    return np.mean((probs * flat_logits).sum(axis=0) - own)
+
+
+def minimise_nll(flat_logits, labels, about):
+    """Minimiser of the mean NLL by SciPy's bounded search: good to the root of rounding, 1e-7."""
+    return minimize_scalar(lambda b: temperature_nll(flat_logits, labels, b), method="bounded",
+                           bounds=(0.3 * about, 3.0 * about), options={"xatol": 1e-10}).x
+
+
+def stationary_beta(flat_logits, labels, about):
+    """Where the slope of the mean NLL is zero: a root is found to full precision."""
+    return brentq(lambda b: slope(flat_logits, labels, b), 0.3 * about, 3.0 * about, xtol=1e-13)
+
+
+def predicted(probs):
+    """argmax, ties to the lowest class."""
+    return probs.argmax(axis=0)
+
+
+def bins_of(confidence, correct, which, num_bins):
+    """(count, mean confidence, accuracy) of every non-empty bin."""
+    rows = []
+    for k in range(num_bins):
+        inside = which == k
+        if inside.any():
+            rows.append((inside.sum(), confidence[inside].mean(), correct[inside].mean()))
+    return np.array(rows)
+
+
+def closed_above(confidence, num_bins):
+    """Index of (lo, hi] bins with float32 edges; 0 goes into the first."""
+    edges = (np.arange(1, num_bins + 1) / num_bins).astype(np.float32)
+    return np.searchsorted(edges, confidence.astype(np.float32), side="left").clip(max=num_bins - 1)
+
+
+def open_above(confidence, num_bins):
+    """Index of [lo, hi) bins over [0, 1 + 1e-8] in double."""
+    edges = np.arange(1, num_bins + 1) * ((1.0 + 1e-8) / num_bins)
+    return np.searchsorted(edges, confidence.astype(np.float64),
+                           side="right").clip(max=num_bins - 1)
+
+
+def calibration_errors(confidence, correct, bins=50, ace_bins=15):
+    """ece, mce and ace."""
+    rows = bins_of(confidence, correct, closed_above(confidence, bins), bins)
+    gaps = np.abs(rows[:, 1] - rows[:, 2])
+    average = bins_of(confidence, correct, open_above(confidence, ace_bins), ace_bins)
+    return {"ece": np.average(gaps, weights=rows[:, 0]), "mce": gaps.max(),
+            "ace": np.abs(average[:, 1] - average[:, 2]).mean()}
+
+
+def overlaps(labels, decided, num_classes, background, absent="one"):
+    """dsc and miou with their per-class lists; NaN for what is left out."""
+    dice, jaccard = [], []
+    for c in range(num_classes):
+        one, other = labels == c, decided == c
+        both, total = (one & other).sum(), one.sum() + other.sum()
+        dice.append(2.0 * both / total if total else (1.0 if absent == "one" else np.nan))
+        jaccard.append(both / (total - both) if total else np.nan)
+    foreground = [d for c, d in enumerate(dice) if c != background and not np.isnan(d)]
+    return {"dsc": np.mean(foreground) if foreground else np.nan, "miou": np.nanmean(jaccard)}, \
+           {"dsc": dice, "miou": jaccard}
+
+
+def metrics(probs, log_label, labels, decision, free_energy, background=None, **options):
+    """Every metric of one case (or of pooled cases): values, then per-class lists.
+
+    probs is (C, n), everything else (n,).
+    """
+    own = labels >= 0
+    num_classes = probs.shape[0]
+    if not own.any():
+        return None
+    probs, labels = probs[:, own].astype(np.float64), labels[own]
+    decision, free_energy = decision[own], free_energy[own]
+    decided, confidence = predicted(probs), probs.max(axis=0)
+    one_hot = np.arange(num_classes)[:, None] == labels
+    nll = -log_label[own].astype(np.float64).mean()
+    entropy = -np.where(probs > 0.0, probs * np.log(np.where(probs > 0.0, probs, 1.0)),
+                        0.0).sum(axis=0)
+    flipped = decided != decision
+    flips = {"flip_rate": flipped, "flips_harmful": flipped & (decision == labels),
+             "flips_beneficial": flipped & (decided == labels),
+             "flips_neutral": flipped & (decision != labels) & (decided != labels)}
+    absent = options.pop("absent", "one")
+    values, per_class = overlaps(labels, decided, num_classes, background, absent)
+    values.update(calibration_errors(confidence, (decided == labels).astype(np.float64), **options))
+    values.update({name: 100.0 * which.mean() for name, which in flips.items()})
+    values.update({"nll": nll, "brier": ((probs - one_hot) ** 2).sum(axis=0).mean(),
+                   "entropy": entropy.mean(), "accuracy": (decided == labels).mean(),
+                   "confidence": confidence.mean(), "over_confidence": nll - entropy.mean(),
+                   "free_energy_mean": free_energy.mean(), "free_energy_std": free_energy.std()})
+    return values, per_class
+
+
+def free_energy_of(logits):
+    """log sum exp of pooled logits at the precision tiles have: float32 below the maximum."""
+    largest = logits.max(axis=0)
+    below = np.maximum(logits - largest, LOGIT_FLOOR).astype(np.float32)
+    return largest + logsumexp(below.astype(np.float64), axis=0)
+
+
+def load_dataset(path):
+    """A data set file with its folder."""
+    path = Path(path)
+    path = path / "dataset.json" if path.is_dir() else path
+    return json.loads(path.read_text()), path.parent

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every number of `evaluate` is what NumPy computes from the arrays `apply` emits."""
+
+import math
+
+import numpy as np
+import pytest
+import reference
+from program import apply, describe, evaluate, fit, random_case, save_case
+from sklearn.metrics import confusion_matrix, f1_score, jaccard_score, log_loss
+
+
+def agree(found, expected, what):
+    """1e-9 relative or 1e-12 absolute; null is NaN."""
+    found = math.nan if found is None else found
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True), what
+
+
+def agree_all(found, expected, what):
+    """The same for a dictionary of numbers, with the same names."""
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        agree(found[name], value, (what, name))
+
+
+class Emitted:
+    """Arrays of one data set as the program emits them and as the oracle pools them."""
+
+    def __init__(self, dataset, model, folder, pooling, write="probabilities,log_label"):
+        content, root = reference.load_dataset(dataset)
+        out = apply(model, dataset, folder, write)
+        self.background = content["background"]
+        self.num_classes = len(content["classes"])
+        self.ids, self.cases = [], []
+        for case in content["cases"]:
+            members = [np.load(root / member) for member in case["members"]]
+            logits, decision = reference.pool(members, pooling, content["input"])
+            labels = np.load(root / case["labels"]).astype(np.int64)
+            labels[labels == content["ignore_label"]] = -1
+            if "mask" in case:
+                labels[np.load(root / case["mask"]) == 0] = -1
+            probs = np.load(out / "probabilities" / f"{case['id']}.npy")
+            assert probs.dtype == np.float32 and probs.shape == members[0].shape
+            log_label = np.load(out / "log_label" / f"{case['id']}.npy")
+            self.ids.append(case["id"])
+            self.cases.append((probs.reshape(self.num_classes, -1), log_label.ravel(),
+                               labels.ravel(), decision.ravel(),
+                               reference.free_energy_of(logits).ravel()))
+
+    def pooled(self):
+        return tuple(np.concatenate([case[k] for case in self.cases], axis=-1) for k in range(5))
+
+    def metrics(self, arrays, **options):
+        return reference.metrics(*arrays, background=self.background, **options)
+
+
+def check(result, emitted, **options):
+    """Compares one pipeline of a metrics file with the oracle: cases, mean, pooled, reliability."""
+    per_case = [emitted.metrics(case, **options) for case in emitted.cases]
+    assert [row["case"] for row in result["metric_per_case"]] == emitted.ids
+    for row, expected in zip(result["metric_per_case"], per_case):
+        if expected is None:
+            assert set(row["metrics"].values()) == {None}
+            continue
+        agree_all(row["metrics"], expected[0], row["case"])
+        for name, values in expected[1].items():
+            for found, value in zip(row["per_class"][name], values, strict=True):
+                agree(found, value, (row["case"], name))
+    pooled, pooled_per_class = emitted.metrics(emitted.pooled(), **options)
+    agree_all(result["pooled"], pooled, "pooled")
+    for name, values in pooled_per_class.items():
+        for found, value in zip(result["pooled_per_class"][name], values, strict=True):
+            agree(found, value, name)
+    defined = [case for case in per_case if case is not None]
+    means = {name: np.nanmean([values[name] for values, _ in defined]) for name in pooled}
+    means["ace"] = pooled["ace"]
+    agree_all(result["mean"], means, "mean")
+    for name in pooled_per_class:
+        values = np.array([per_class[name] for _, per_class in defined])
+        for c, found in enumerate(result["mean_per_class"][name]):
+            column = values[:, c][~np.isnan(values[:, c])]
+            agree(found, column.mean() if column.size else math.nan, (name, c))
+    check_reliability(result["reliability"], emitted.pooled(), options.get("bins", 50))
+
+
+def check_reliability(rows, pooled, bins):
+    """Counts are integers and equal; sums of float32 confidences too."""
+    probs, _, labels, _, _ = pooled
+    own = labels >= 0
+    confidence, correct = probs[:, own].max(axis=0), reference.predicted(probs)[own] == labels[own]
+    which = reference.closed_above(confidence, bins)
+    assert len(rows) == bins
+    for k, row in enumerate(rows):
+        assert row["count"] == np.sum(which == k)
+        assert row["correct"] == np.sum(correct[which == k])
+        agree(row["confidence_sum"], math.fsum(confidence[which == k].tolist()), k)
+
+
+def compare(tmp_path, dataset, pipeline, *options, **oracle_options):
+    """Fits a pipeline, emits and evaluates with it, and compares."""
+    fit(dataset, pipeline, tmp_path / "model.json")
+    pooling = pipeline[:-1].split("(")[1]
+    emitted = Emitted(dataset, tmp_path / "model.json", tmp_path / "out", pooling)
+    result = evaluate(dataset, "-m", tmp_path / "model.json", *options)
+    assert result["labelled"] == sum((case[2] >= 0).sum() for case in emitted.cases)
+    assert result["voxels"] == sum(case[2].size for case in emitted.cases)
+    check(result["pipelines"][0], emitted, **oracle_options)
+    return result["pipelines"][0]
+
+
+def write_cases(folder, num_classes, shapes, num_members=1, seed=2, masked=(), **fields):
+    """A random data set; the cases numbered in `masked` have a mask."""
+    rng = np.random.default_rng(seed)
+    entries = []
+    for k, shape in enumerate(shapes):
+        members, labels = random_case(rng, num_classes, shape, num_members)
+        mask = (rng.random(shape) < 0.7).astype(np.uint8) if k in masked else None
+        entries.append(save_case(folder, f"case{k}", members, labels, mask))
+    return describe(folder, entries, num_classes, **fields)
+
+
+@pytest.mark.parametrize("pipeline", ["ts(z)", "none(z)", "none(z0)"])
+def test_2d_cases_with_ignored_and_masked_voxels(tmp_path, pipeline):
+    dataset = write_cases(tmp_path, 7, [(70, 131), (9, 11), (1, 1), (64, 64)], masked=[0, 3])
+    compare(tmp_path, dataset, pipeline)
+
+
+@pytest.mark.parametrize("num_classes", [2, 3, 21])
+def test_3d_cases_with_a_background(tmp_path, num_classes):
+    dataset = write_cases(tmp_path, num_classes, [(5, 17, 33), (8, 8, 8)], masked=[1], background=0)
+    compare(tmp_path, dataset, "ts(z)")
+
+
+def test_many_classes(tmp_path):
+    compare(tmp_path, write_cases(tmp_path, 150, [(30, 40)]), "none(z)")
+
+
+def test_other_numbers_of_bins_and_skipped_absent_classes(tmp_path):
+    dataset = write_cases(tmp_path, 5, [(30, 40), (12, 50)], background=2)
+    compare(tmp_path, dataset, "ts(z)", "--set", "bins=13", "--set", "ace_bins=7",
+            "--set", "absent=skip", bins=13, ace_bins=7, absent="skip")
+
+
+@pytest.mark.parametrize("absent", ["one", "skip"])
+def test_classes_that_are_absent_from_labels_prediction_or_both(tmp_path, absent):
+    rng = np.random.default_rng(4)
+    logits = rng.normal(size=(5, 20, 20)).astype(np.float16)
+    logits[3:] -= 60.0  # never predicted
+    labels = rng.integers(0, 4, (20, 20)).astype(np.uint8)  # 4 is in neither, 3 only in the labels
+    labels[labels == 1] = 0  # 1 only in the prediction
+    entries = [save_case(tmp_path, "a", [logits], labels),
+               save_case(tmp_path, "b", [logits[:, 3:]], labels[3:])]
+    dataset = describe(tmp_path, entries, 5, background=4)
+    result = compare(tmp_path, dataset, "none(z)", "--set", f"absent={absent}", absent=absent)
+    dice = result["mean_per_class"]["dsc"]
+    assert dice[1] == dice[3] == 0.0 and dice[4] == (1.0 if absent == "one" else None)
+    assert result["mean_per_class"]["miou"][4] is None
+
+
+def test_a_case_without_labelled_voxels_is_null_and_left_out_of_means(tmp_path):
+    rng = np.random.default_rng(6)
+    members, labels = random_case(rng, 3, (25, 25))
+    entries = [save_case(tmp_path, "empty", members, np.full_like(labels, 255)),
+               save_case(tmp_path, "full", members, labels),
+               save_case(tmp_path, "masked", members, labels, np.zeros_like(labels))]
+    result = compare(tmp_path, describe(tmp_path, entries, 3), "none(z)")
+    assert result["metric_per_case"][0]["metrics"]["nll"] is None
+    assert result["metric_per_case"][2]["metrics"]["dsc"] is None
+    assert result["mean"]["nll"] == result["metric_per_case"][1]["metrics"]["nll"]
+
+
+def test_one_class_is_certain_and_right(tmp_path):
+    logits = np.random.default_rng(1).normal(size=(1, 9, 7)).astype(np.float32)
+    entries = [save_case(tmp_path, "a", [logits], np.zeros((9, 7), np.uint8))]
+    result = compare(tmp_path, describe(tmp_path, entries, 1), "none(z)")["pooled"]
+    assert result["nll"] == result["ece"] == result["brier"] == 0.0
+    assert result["accuracy"] == result["confidence"] == 1.0
+
+
+def test_confidences_on_and_beside_the_edges_of_bins(tmp_path):
+    """Two-class probabilities a few float32 steps around every edge of ece and ace."""
+    edges = [k / 50 for k in range(26, 51)] + [k * (1.0 + 1e-8) / 15 for k in range(8, 15)]
+    steps = 1.0 + np.arange(-12, 13) * 2.0**-24
+    top = np.minimum(np.outer(edges, steps).ravel(), 1.0)
+    probs = np.stack([top, 1.0 - top])
+    labels = (np.arange(top.size) % 3 == 0).astype(np.uint8)
+    entries = [save_case(tmp_path, "a", [probs], labels)]
+    dataset = describe(tmp_path, entries, 2, input="probabilities")
+    compare(tmp_path, dataset, "none(z)")
+    emitted = np.load(tmp_path / "out" / "probabilities" / "a.npy")[0]
+    on_edge = np.isin(np.float32([k / 50 for k in range(26, 51)]), emitted)
+    assert on_edge.sum() >= 20, "few confidences lie on an edge: the test shows little"
+
+
+def test_ties_of_the_prediction_are_not_flips(tmp_path):
+    rng = np.random.default_rng(8)
+    logits = rng.integers(0, 3, (4, 30, 30)).astype(np.float16)  # ties at most voxels
+    labels = rng.integers(0, 4, (30, 30)).astype(np.uint8)
+    entries = [save_case(tmp_path, "a", [logits], labels)]
+    for pipeline in ("none(z)", "ts(z)", "none(p)"):
+        result = compare(tmp_path, describe(tmp_path, entries, 4), pipeline)["pooled"]
+        assert result["flip_rate"] == 0.0
+        assert result["accuracy"] == np.mean(logits.argmax(axis=0) == labels)
+
+
+@pytest.mark.parametrize("pipeline", ["ts(z)", "none(z2)", "ts(p)"])
+@pytest.mark.parametrize("num_members", [3, 4])
+def test_pooled_members(tmp_path, pipeline, num_members):
+    dataset = write_cases(tmp_path, 4, [(40, 50)], num_members=num_members)
+    result = compare(tmp_path, dataset, pipeline)["pooled"]
+    # Mean probabilities sum to one: their free energy is nothing but rounding.
+    assert (abs(result["free_energy_mean"]) < 1e-7) == (pipeline == "ts(p)")
+
+
+def test_agrees_with_scikit_learn(tmp_path):
+    dataset = write_cases(tmp_path, 6, [(50, 60)])
+    result = compare(tmp_path, dataset, "ts(z)")["pooled"]
+    emitted = Emitted(dataset, tmp_path / "model.json", tmp_path / "again", "z")
+    probs, _, labels, _, _ = emitted.pooled()
+    own = labels >= 0
+    probs, labels = probs[:, own].T.astype(np.float64), labels[own]
+    decided = probs.argmax(axis=1)
+    # log q_y is emitted before q_y is rounded to float32.
+    normalised = probs / probs.sum(axis=1, keepdims=True)
+    assert result["nll"] == pytest.approx(log_loss(labels, normalised), rel=1e-6)
+    assert result["dsc"] == pytest.approx(f1_score(labels, decided, average="macro"), rel=1e-12)
+    assert result["miou"] == pytest.approx(jaccard_score(labels, decided, average="macro"),
+                                           rel=1e-12)
+    assert result["accuracy"] == np.trace(confusion_matrix(labels, decided)) / labels.size
+
+
+def test_known_vector(tmp_path):
+    """Nine voxels in five bins with gaps .045, .0625 and .2, computed by hand."""
+    confidence = np.array([.78, .64, .92, .58, .51, .85, .70, .63, .83])
+    correct = np.array([1, 1, 0, 1, 0, 1, 1, 0, 1])
+    entries = [save_case(tmp_path, "a", [np.stack([confidence, 1 - confidence])],
+                         (1 - correct).astype(np.uint8))]
+    dataset = describe(tmp_path, entries, 2, input="probabilities")
+    for pipeline in ("none(z)", "none(p)"):
+        found = evaluate(dataset, "-p", pipeline, "--set", "bins=5", "--set", "ace_bins=5")
+        result = found["pipelines"][0]
+        assert result["pooled"]["ece"] == pytest.approx(0.94 / 9, abs=1e-7)
+        assert result["pooled"]["mce"] == pytest.approx(0.2, abs=1e-7)
+        assert result["pooled"]["ace"] == pytest.approx(0.1025, abs=1e-7)
+        assert [row["count"] for row in result["reliability"]] == [0, 0, 2, 4, 3]
+
+
+def test_counts_stay_exact_past_what_float32_can_count(tmp_path):
+    """2^24 + 25 voxels in one bin, three times: a float32 counter stops at 2^24."""
+    size = 2**24 + 25
+    np.save(tmp_path / "z.npy", np.tile(np.float16([[40.0], [0.0]]), (1, size)))
+    labels = np.zeros(size, np.uint8)
+    labels[-3:] = 1
+    np.save(tmp_path / "y.npy", labels)
+    entries = [{"id": f"c{k}", "members": ["z.npy"], "labels": "y.npy"} for k in range(3)]
+    result = evaluate(describe(tmp_path, entries, 2), "-p", "none(z)")["pipelines"][0]
+    last = result["reliability"][-1]
+    assert last["count"] == last["confidence_sum"] == 3 * size
+    assert last["correct"] == 3 * (size - 3)
+    agree(result["pooled"]["ece"], 3 / size, "ece")
+    agree(result["pooled"]["accuracy"], (size - 3) / size, "accuracy")

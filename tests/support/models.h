@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "segcal/dataset.h"
+#include "segcal/model.h"
+#include "tests/support/scene.h"
+
+namespace segcal::testing {
+
+// softmax(beta z) of this pooling, not fitted on anything.
+Model TemperatureModel(const Dataset& dataset, double beta, const std::string& pooling = "z");
+
+// A (C, voxels) view of float32 values in C order.
+LogitsView ViewOf(const std::vector<float>& values, int64_t num_classes);
+
+// Model::Apply on the members of one case of a scene, as (C, voxels).
+std::vector<float> ApplyInMemory(const Model& model,
+                                 const Scene& scene,
+                                 size_t case_index,
+                                 int threads = 1);
+
+}  // namespace segcal::testing
