@@ -48,9 +48,14 @@ void Run(const Arguments& given) {
 
 std::string Footer() {
   std::string text = "What can be written:\n";
-  for (const OutputKind& kind : OutputKinds()) text += fmt::format("  {:<14} {}\n", kind.name, kind.summary);
-  text += "Several kinds go to sub-folders of DIR with their names. In a 16-bit PNG, white is 1 for confidence\n";
-  text += "and log(classes) for entropy; PNG is for 2-D cases, and NIfTI has no f16. Masked voxels keep the uncalibrated probabilities.\n\n";
+  for (const OutputKind& kind : OutputKinds())
+    text += fmt::format("  {:<14} {}\n", kind.name, kind.summary);
+  text +=
+      "Several kinds go to sub-folders of DIR with their names. In a 16-bit PNG, white is 1 for "
+      "confidence\n";
+  text +=
+      "and log(classes) for entropy; PNG is for 2-D cases, and NIfTI has no f16. Masked voxels "
+      "keep the uncalibrated probabilities.\n\n";
   text += "Examples:\n  segcal apply ts.json camvid/dataset.json -o calibrated --split test\n";
   text += "  segcal apply ts.json hippocampus -o maps --write confidence,entropy --format nifti";
   return text;
@@ -61,15 +66,21 @@ std::string Footer() {
 Action SetUpApply(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
   app.add_option("model", given->model, "Model file, as written by fit")->required();
-  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")->required();
-  app.add_option("-o,--output", given->output, "Folder to write <case id>.<extension> to")->required();
+  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
+      ->required();
+  app.add_option("-o,--output", given->output, "Folder to write <case id>.<extension> to")
+      ->required();
   app.add_option("--split", given->options.split, "Only the cases of this split");
-  app.add_option("--write", given->options.write, "What to write, separated by commas (default probabilities)")
+  app.add_option("--write",
+                 given->options.write,
+                 "What to write, separated by commas (default probabilities)")
       ->delimiter(',');
   app.add_option("--format", given->options.format, "File format")
       ->check(CLI::IsMember({"npy", "npz", "nifti", "png"}))
       ->capture_default_str();
-  app.add_option("--dtype", given->dtype, "Number type")->check(CLI::IsMember({"f16", "f32"}))->capture_default_str();
+  app.add_option("--dtype", given->dtype, "Number type")
+      ->check(CLI::IsMember({"f16", "f32"}))
+      ->capture_default_str();
   app.add_flag("--json", given->json, "Print the result as JSON");
   AddRunFlags(app, &given->run);
   app.footer(Footer());

@@ -32,7 +32,8 @@ struct Arguments {
 // Metric options belong to the family that knows them.
 void SetMetricOption(const std::string& text, EvaluateOptions* options) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos) Throw(ErrorCode::kInvalidArgument, "--set {}: key=value is required", text);
+  if (equals == std::string::npos)
+    Throw(ErrorCode::kInvalidArgument, "--set {}: key=value is required", text);
   const std::string key = text.substr(0, equals);
   for (const MetricInfo* info : Metrics()) {
     if (info->defaults().contains(key)) {
@@ -56,7 +57,8 @@ Dataset EvaluatedCases(const Dataset& dataset, const EvaluateResult& result) {
   Dataset evaluated = dataset;
   const std::vector<CaseMetrics>& cases = result.pipelines.front().cases;
   std::erase_if(evaluated.cases, [&](const Case& c) {
-    return std::none_of(cases.begin(), cases.end(), [&](const CaseMetrics& row) { return row.id == c.id; });
+    return std::none_of(
+        cases.begin(), cases.end(), [&](const CaseMetrics& row) { return row.id == c.id; });
   });
   return evaluated;
 }
@@ -66,7 +68,8 @@ int64_t CaseIndex(const Dataset& dataset, const std::string& id) {
   for (size_t c = 0; c < dataset.cases.size(); ++c) {
     if (dataset.cases[c].id == id) return static_cast<int64_t>(c);
   }
-  Throw(ErrorCode::kInvalidArgument, "--picture {}: there is no such case among those evaluated", id);
+  Throw(
+      ErrorCode::kInvalidArgument, "--picture {}: there is no such case among those evaluated", id);
 }
 
 void WriteFigures(const Arguments& given,
@@ -75,10 +78,12 @@ void WriteFigures(const Arguments& given,
                   const EvaluateResult& result) {
   std::error_code error;
   std::filesystem::create_directories(given.figures, error);
-  if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", given.figures, error.message());
+  if (error)
+    Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", given.figures, error.message());
   const std::filesystem::path folder(given.figures);
   WriteText((folder / "reliability.svg").string(), ReliabilityFigure(result));
-  const CaseMaps maps = MapCase(dataset, CaseIndex(dataset, given.picture_case), models, given.run.Make());
+  const CaseMaps maps =
+      MapCase(dataset, CaseIndex(dataset, given.picture_case), models, given.run.Make());
   WriteText((folder / "case.svg").string(), CaseFigure(dataset, maps, result));
 }
 
@@ -92,7 +97,8 @@ void Print(const Arguments& given, const EvaluateResult& result) {
              MetricsTable(result));
   fmt::print("Mean over cases; ACE over all voxels.\n");
   if (!given.output.empty()) fmt::print("wrote {}\n", given.output);
-  if (!given.figures.empty()) fmt::print("wrote {0}/reliability.svg and {0}/case.svg\n", given.figures);
+  if (!given.figures.empty())
+    fmt::print("wrote {0}/reliability.svg and {0}/case.svg\n", given.figures);
 }
 
 void Run(const Arguments& given) {
@@ -119,10 +125,14 @@ void Run(const Arguments& given) {
 std::string Footer() {
   std::string text = "Metrics:\n";
   for (const MetricInfo* info : Metrics()) {
-    for (const MetricNumber& number : info->numbers) text += fmt::format("  {:<18} {}\n", number.name, number.summary);
-    for (const auto& [key, value] : info->defaults()) text += fmt::format("  {:<18}   --set {}={}\n", "", key, value);
+    for (const MetricNumber& number : info->numbers)
+      text += fmt::format("  {:<18} {}\n", number.name, number.summary);
+    for (const auto& [key, value] : info->defaults())
+      text += fmt::format("  {:<18}   --set {}={}\n", "", key, value);
   }
-  text += "\nExamples:\n  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o metrics.json\n";
+  text +=
+      "\nExamples:\n  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o "
+      "metrics.json\n";
   text += "  segcal evaluate camvid -m ts.json --split test --figures figures";
   return text;
 }
@@ -131,15 +141,20 @@ std::string Footer() {
 
 Action SetUpEvaluate(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
-  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")->required();
-  app.add_option("-m,--model", given->models, "Model file; may be given several times")->allow_extra_args(false);
-  app.add_option("-p,--pipeline", given->pipelines, "Pipeline without a fit, such as none(z); several times")
+  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
+      ->required();
+  app.add_option("-m,--model", given->models, "Model file; may be given several times")
+      ->allow_extra_args(false);
+  app.add_option("-p,--pipeline",
+                 given->pipelines,
+                 "Pipeline without a fit, such as none(z); several times")
       ->allow_extra_args(false);
   app.add_option("-o,--output", given->output, "Metrics file to write (JSON, with a row per case)");
   app.add_option("--split", given->options.split, "Only the cases of this split");
   app.add_option("--figures", given->figures, "Folder for reliability.svg and case.svg");
   app.add_option("--picture", given->picture_case, "Case to draw (default: the first)");
-  app.add_option("--set", given->set, "Option of a metric, key=value; several times")->allow_extra_args(false);
+  app.add_option("--set", given->set, "Option of a metric, key=value; several times")
+      ->allow_extra_args(false);
   app.add_flag("--json", given->json, "Print the metrics as JSON");
   AddRunFlags(app, &given->run);
   app.footer(Footer());

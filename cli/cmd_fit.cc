@@ -28,9 +28,12 @@ std::string CalibratorHelp() {
   std::string text = "Calibrators:\n";
   for (const CalibratorInfo* info : Calibrators()) {
     text += fmt::format("  {:<10} {}\n", info->name, info->summary);
-    for (const auto& [key, value] : info->default_options()) text += fmt::format("  {:<10}   {}={}\n", "", key, value);
+    for (const auto& [key, value] : info->default_options())
+      text += fmt::format("  {:<10}   {}={}\n", "", key, value);
   }
-  text += "Poolings: z (mean of the members' logits), p (mean of their probabilities), z0, z1, ... (one member)\n\n";
+  text +=
+      "Poolings: z (mean of the members' logits), p (mean of their probabilities), z0, z1, ... "
+      "(one member)\n\n";
   text += "Example:\n  segcal fit camvid/dataset.json -p 'ts(z)' -o ts.json\n\n";
   text += "Uses the cases of split \"calibration\" where the data set names splits, else all.";
   return text;
@@ -39,7 +42,8 @@ std::string CalibratorHelp() {
 void PrintReport(const Model& model, const std::string& output, double seconds) {
   const FitReport& fit = model.state().fit;
   const FitOutcome& outcome = fit.outcome;
-  fmt::print("{}: {} in {} passes, {:.2f} s\n", model.pipeline(), outcome.status, outcome.passes, seconds);
+  fmt::print(
+      "{}: {} in {} passes, {:.2f} s\n", model.pipeline(), outcome.status, outcome.passes, seconds);
   fmt::print("  {} labelled voxels of {} cases\n", HumanCount(fit.labelled), fit.cases);
   fmt::print("  NLL {:.5f} -> {:.5f}\n", fit.nll_before, outcome.nll_after);
   if (const Json parameters = model.state().calibrator->Parameters(); parameters.contains("beta")) {
@@ -47,7 +51,8 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
     fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / beta, beta);
   }
   double residual = 0.0;
-  for (const Certificate& certificate : outcome.certificates) residual = std::max(residual, certificate.gradient);
+  for (const Certificate& certificate : outcome.certificates)
+    residual = std::max(residual, certificate.gradient);
   if (!outcome.certificates.empty()) fmt::print("  optimality residual {:.1e}\n", residual);
   fmt::print("  translation invariant: {}; preserves: {}\n",
              model.translation_invariant() ? "yes" : "no",
@@ -62,7 +67,8 @@ void Run(const Arguments& given) {
   const auto began = std::chrono::steady_clock::now();
   const FitResult result = Fit(LoadDataset(given.dataset), given.pipeline, options);
   options.run.progress = {};
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   ReportSkipped(result.skipped);
   result.model.Save(given.output);
   if (given.json) {
@@ -76,11 +82,14 @@ void Run(const Arguments& given) {
 
 Action SetUpFit(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
-  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")->required();
-  app.add_option("-p,--pipeline", given->pipeline, "Calibrator and pooling: name(pooling, key=value)")
+  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
+      ->required();
+  app.add_option(
+         "-p,--pipeline", given->pipeline, "Calibrator and pooling: name(pooling, key=value)")
       ->capture_default_str();
   app.add_option("-o,--output", given->output, "Model file to write")->required();
-  app.add_option("--split", given->options.split, "Fit on the cases of this split (default: calibration)");
+  app.add_option(
+      "--split", given->options.split, "Fit on the cases of this split (default: calibration)");
   app.add_option("--seed", given->options.seed, "Seed of the voxel sample that starts the fit")
       ->capture_default_str();
   app.add_flag("--json", given->json, "Print the model as JSON");

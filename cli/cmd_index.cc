@@ -43,26 +43,32 @@ std::pair<std::string, double> ParseSplit(const std::string& text) {
   const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
   const auto result = std::from_chars(number.data(), number.data() + number.size(), share);
   if (equals == 0 || number.empty() || result.ptr != number.data() + number.size()) {
-    Throw(ErrorCode::kInvalidArgument, "--split {}: name=share is required, for example calibration=0.5", text);
+    Throw(ErrorCode::kInvalidArgument,
+          "--split {}: name=share is required, for example calibration=0.5",
+          text);
   }
   return {text.substr(0, equals), share};
 }
 
 // Without names, classes are numbered by the channels of the first prediction.
 void NumberClasses(Dataset* dataset) {
-  const std::string path = (std::filesystem::path(dataset->folder) / dataset->cases[0].members[0]).string();
+  const std::string path =
+      (std::filesystem::path(dataset->folder) / dataset->cases[0].members[0]).string();
   const auto array = OpenArray(path, {.key = dataset->key, .cache_dir = {}});
   const std::vector<int64_t>& shape = array->info().shape;
   const int64_t channels = dataset->layout == "channels_last" ? shape.back() : shape.front();
   for (int64_t c = 0; c < channels; ++c) dataset->classes.push_back(fmt::format("class_{}", c));
-  fmt::print(stderr, "{} classes, from the shape of {}; name them with --classes\n", channels, path);
+  fmt::print(
+      stderr, "{} classes, from the shape of {}; name them with --classes\n", channels, path);
 }
 
 void Run(const Arguments& given) {
   Dataset dataset;
   const std::filesystem::path output(given.output);
   dataset.folder = output.parent_path().string();
-  dataset.name = given.name.empty() ? std::filesystem::absolute(output).parent_path().filename().string() : given.name;
+  dataset.name = given.name.empty()
+                     ? std::filesystem::absolute(output).parent_path().filename().string()
+                     : given.name;
   dataset.input = given.input;
   dataset.layout = given.layout;
   dataset.key = given.key;
@@ -103,35 +109,52 @@ void Run(const Arguments& given) {
 Action SetUpIndex(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
   app.add_option("output", given->output, "Data set file to write")->required();
-  app.add_option("--members", given->patterns.members, "Pattern of predictions, with {case} and {member}; or one per member")
+  app.add_option("--members",
+                 given->patterns.members,
+                 "Pattern of predictions, with {case} and {member}; or one per member")
       ->required()
       ->allow_extra_args(false);
   app.add_option("--labels", given->patterns.labels, "Pattern of label files, with {case}");
   app.add_option("--images", given->patterns.images, "Pattern of images, with {case}");
-  app.add_option("--masks", given->patterns.masks, "Pattern of masks, with {case}; zero voxels are left out");
+  app.add_option(
+      "--masks", given->patterns.masks, "Pattern of masks, with {case}; zero voxels are left out");
   app.add_option("--input", given->input, "What the predictions are; never guessed")
       ->required()
       ->check(CLI::IsMember({"logits", "log_probabilities", "probabilities"}));
-  app.add_option("--classes", given->classes, "Class names in channel order, separated by commas")->delimiter(',');
-  app.add_option("--nnunet", given->nnunet, "nnU-Net dataset.json to take class names and ignore label from");
+  app.add_option("--classes", given->classes, "Class names in channel order, separated by commas")
+      ->delimiter(',');
+  app.add_option(
+      "--nnunet", given->nnunet, "nnU-Net dataset.json to take class names and ignore label from");
   app.add_option("--name", given->name, "Name of the data set (default: its folder)");
-  CLI::Option* ignore = app.add_option("--ignore-label", given->ignore_label, "Label value of voxels to leave out");
-  CLI::Option* background = app.add_option("--background", given->background, "Class that is background");
-  app.add_option("--label-map", given->label_map, "cityscapes (labelIds), ade20k, or a JSON file {\"7\": 0, ...}");
+  CLI::Option* ignore =
+      app.add_option("--ignore-label", given->ignore_label, "Label value of voxels to leave out");
+  CLI::Option* background =
+      app.add_option("--background", given->background, "Class that is background");
+  app.add_option("--label-map",
+                 given->label_map,
+                 "cityscapes (labelIds), ade20k, or a JSON file {\"7\": 0, ...}");
   app.add_option("--layout", given->layout, "Axis order of the predictions")
       ->check(CLI::IsMember({"channels_first", "channels_last"}))
       ->capture_default_str();
-  app.add_option("--key", given->key, "Array inside .npz files (default: probabilities, softmax, logits, or the only one)");
-  app.add_option("--split", given->splits, "name=share, separated by commas; groups stay together")->delimiter(',');
+  app.add_option(
+      "--key",
+      given->key,
+      "Array inside .npz files (default: probabilities, softmax, logits, or the only one)");
+  app.add_option("--split", given->splits, "name=share, separated by commas; groups stay together")
+      ->delimiter(',');
   app.add_option("--seed", given->seed, "Seed of the split")->capture_default_str();
-  app.add_flag("--allow-missing", given->allow_missing, "Go on where a case has no labels, image or mask");
+  app.add_flag(
+      "--allow-missing", given->allow_missing, "Go on where a case has no labels, image or mask");
   app.add_flag("--json", given->json, "Print the result as JSON");
   app.footer(
-      "Placeholders: {case}, {member}, {group} (cases of one group stay on one side of a split); * matches anything\n"
+      "Placeholders: {case}, {member}, {group} (cases of one group stay on one side of a split); * "
+      "matches anything\n"
       "within a name.\n\nExamples:\n"
-      "  segcal index camvid.json --members 'logits/{member}/{case}.npy' --labels 'gt/{case}.png' \\\n"
+      "  segcal index camvid.json --members 'logits/{member}/{case}.npy' --labels 'gt/{case}.png' "
+      "\\\n"
       "    --input logits --ignore-label 255 --split calibration=0.4,validation=0.2,test=0.4\n"
-      "  segcal index brain.json --members 'fold_{member}/validation/{case}.npz' --labels 'labelsTr/{case}.nii.gz' \\\n"
+      "  segcal index brain.json --members 'fold_{member}/validation/{case}.npz' --labels "
+      "'labelsTr/{case}.nii.gz' \\\n"
       "    --input probabilities --nnunet dataset.json");
   return [given, ignore, background] {
     given->has_ignore = ignore->count() > 0;

@@ -31,7 +31,9 @@ bool IsModel(const std::string& path) {
 }
 
 std::string Percent(int64_t part, int64_t whole) {
-  return whole == 0 ? "–" : fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return whole == 0 ? "–"
+                    : fmt::format("{:.2f} %",
+                                  100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 // Linear interpolation between order statistics, as NumPy's default.
@@ -85,17 +87,20 @@ void PrintWarnings(const DatasetSummary& summary) {
     const bool cut = head.size() > 8;
     if (cut) head.resize(8);
     fmt::print(
-        "warning: {} of the voxels lie in runs of exactly equal predictions, for example logits ({:.4g}{}): a fill outside a "
+        "warning: {} of the voxels lie in runs of exactly equal predictions, for example logits "
+        "({:.4g}{}): a fill outside a "
         "crop?\n         Name a mask per case that is zero there.\n",
         Percent(summary.repeated, summary.voxels),
         fmt::join(head, ", "),
         cut ? ", ..." : "");
   }
   if (summary.renormalised > 0) {
-    fmt::print("warning: {} probability rows did not sum to one within 1e-3\n", summary.renormalised);
+    fmt::print("warning: {} probability rows did not sum to one within 1e-3\n",
+               summary.renormalised);
   }
   for (size_t c = 0; c < summary.label_counts.size(); ++c) {
-    if (summary.label_counts[c] == 0 && summary.labelled > 0) fmt::print("warning: no voxel is labelled as class {}\n", c);
+    if (summary.label_counts[c] == 0 && summary.labelled > 0)
+      fmt::print("warning: no voxel is labelled as class {}\n", c);
   }
 }
 
@@ -117,11 +122,13 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
   if (spread.empty()) return PrintWarnings(summary);
   double mean = 0.0;
   for (const double s : spread) mean += s / static_cast<double>(spread.size());
-  fmt::print("Free energy F = log sum exp z of the mean logits, spatial standard deviation per case: mean {:.2f} [{:.2f}, {:.2f}, {:.2f}]\n",
-             mean,
-             Quantile(spread, 0.25),
-             Quantile(spread, 0.5),
-             Quantile(spread, 0.75));
+  fmt::print(
+      "Free energy F = log sum exp z of the mean logits, spatial standard deviation per case: mean "
+      "{:.2f} [{:.2f}, {:.2f}, {:.2f}]\n",
+      mean,
+      Quantile(spread, 0.25),
+      Quantile(spread, 0.5),
+      Quantile(spread, 0.75));
   PrintWarnings(summary);
 }
 
@@ -153,10 +160,14 @@ Json DatasetJson(const Dataset& dataset, const DatasetSummary& summary) {
 
 void PrintModel(const Model& model) {
   const ModelState& state = model.state();
-  const ParameterCounts counts = state.calibrator->counts(static_cast<int64_t>(model.classes().size()));
+  const ParameterCounts counts =
+      state.calibrator->counts(static_cast<int64_t>(model.classes().size()));
   fmt::print("{}: {} classes, takes {}\n", model.pipeline(), model.classes().size(), model.input());
-  fmt::print("  translation invariant: {}; preserves: {}\n", model.translation_invariant() ? "yes" : "no", model.preserves());
-  fmt::print("  parameters: {} optimised, {} identifiable\n", counts.optimised, counts.identifiable);
+  fmt::print("  translation invariant: {}; preserves: {}\n",
+             model.translation_invariant() ? "yes" : "no",
+             model.preserves());
+  fmt::print(
+      "  parameters: {} optimised, {} identifiable\n", counts.optimised, counts.identifiable);
   fmt::print("{}", model.ToJson());
 }
 

@@ -34,7 +34,9 @@ std::vector<int64_t> ParseSize(const std::string& text) {
     if (p == end) return size;
     if (*p++ != 'x') break;
   }
-  Throw(ErrorCode::kInvalidArgument, "--size {}: HxW or DxHxW is required, for example 360x480", text);
+  Throw(ErrorCode::kInvalidArgument,
+        "--size {}: HxW or DxHxW is required, for example 360x480",
+        text);
 }
 
 void Run(const Arguments& given) {
@@ -62,7 +64,8 @@ void Run(const Arguments& given) {
              100.0 * summary.stored_accuracy,
              100.0 * summary.stored_confidence,
              summary.stored_nll);
-  fmt::print("  true map:          NLL {:.5f} (what a perfect calibrator reaches)\n", summary.true_nll);
+  fmt::print("  true map:          NLL {:.5f} (what a perfect calibrator reaches)\n",
+             summary.true_nll);
 }
 
 }  // namespace
@@ -74,31 +77,41 @@ Action SetUpSimulate(CLI::App& app) {
   app.add_option("--preset", options.preset, "Kind of scene")
       ->check(CLI::IsMember(SimulatePresets()))
       ->capture_default_str();
-  app.add_option("--cases", options.num_cases, "Number of images or volumes")->capture_default_str();
-  app.add_option("--members", options.num_members, "Networks in the ensemble")->capture_default_str();
+  app.add_option("--cases", options.num_cases, "Number of images or volumes")
+      ->capture_default_str();
+  app.add_option("--members", options.num_members, "Networks in the ensemble")
+      ->capture_default_str();
   app.add_option("--classes", options.num_classes, "Number of classes (default: the preset's)");
   app.add_option("--size", given->size, "HxW or DxHxW (default: the preset's)");
   app.add_option("--seed", options.seed, "Everything follows from it")->capture_default_str();
   app.add_option("--map", options.true_map, "How the true probabilities follow from the prediction")
       ->check(CLI::IsMember(SimulateTrueMaps()))
       ->capture_default_str();
-  app.add_option("--temperature", options.temperature, "Typical true temperature; above 1: over-confident")
+  app.add_option(
+         "--temperature", options.temperature, "Typical true temperature; above 1: over-confident")
       ->capture_default_str();
-  app.add_option("--variation", options.variation, "Spread of the other true maps around it, in [0, 1)")
+  app.add_option(
+         "--variation", options.variation, "Spread of the other true maps around it, in [0, 1)")
       ->capture_default_str();
-  app.add_option("--correlation", options.correlation, "Range of correlated label noise in voxels; 0: independent")
+  app.add_option("--correlation",
+                 options.correlation,
+                 "Range of correlated label noise in voxels; 0: independent")
       ->capture_default_str();
   app.add_option("--offset", options.offset, "Spread of the smooth offset added to all logits")
       ->capture_default_str();
-  app.add_option("--member-noise", options.member_noise, "Spread of each member's own noise")->capture_default_str();
-  app.add_option("--ignore", options.ignore_fraction, "Expected part of voxels without a label (default: the preset's)");
+  app.add_option("--member-noise", options.member_noise, "Spread of each member's own noise")
+      ->capture_default_str();
+  app.add_option("--ignore",
+                 options.ignore_fraction,
+                 "Expected part of voxels without a label (default: the preset's)");
   app.add_option("--dtype", options.dtype, "Type of the predictions")
       ->check(CLI::IsMember({"float16", "float32"}))
       ->capture_default_str();
   app.add_option("--input", options.input, "Kind of the predictions")
       ->check(CLI::IsMember({"logits", "probabilities"}))
       ->capture_default_str();
-  app.add_option("--threads", options.num_threads, "Threads; 0 is all cores")->check(CLI::Range(0, 1024));
+  app.add_option("--threads", options.num_threads, "Threads; 0 is all cores")
+      ->check(CLI::Range(0, 1024));
   app.add_flag("--json", given->json, "Print the summary as JSON");
   app.add_flag("--quiet", given->quiet, "No progress display");
   app.footer(

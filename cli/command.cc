@@ -20,17 +20,23 @@ int64_t ParseBytes(const std::string& text) {
   if (unit == "G") scale = 0x1p30;
   if (unit == "T") scale = 0x1p40;
   if (result.ec != std::errc() || scale == 0.0 || !(value > 0.0) || value * scale > 0x1p60) {
-    Throw(ErrorCode::kInvalidArgument, "\"{}\" is not an amount of memory; for example 512M or 4G", text);
+    Throw(ErrorCode::kInvalidArgument,
+          "\"{}\" is not an amount of memory; for example 512M or 4G",
+          text);
   }
   return static_cast<int64_t>(std::floor(value * scale));
 }
 
 void AddRunFlags(CLI::App& app, RunFlags* flags) {
-  app.add_option("--threads", flags->run.threads, "Threads; 0 is all cores. Results do not depend on it")
+  app.add_option(
+         "--threads", flags->run.threads, "Threads; 0 is all cores. Results do not depend on it")
       ->check(CLI::Range(0, 1024));
-  app.add_option("--memory", flags->memory, "Memory to stay within, for example 512M or 4G (default 2G)");
-  app.add_option("--cache", flags->run.cache_dir, "Folder for decoded data that does not fit into memory");
-  app.add_flag("--skip-bad", flags->run.skip_bad, "Leave out cases that cannot be read, and list them");
+  app.add_option(
+      "--memory", flags->memory, "Memory to stay within, for example 512M or 4G (default 2G)");
+  app.add_option(
+      "--cache", flags->run.cache_dir, "Folder for decoded data that does not fit into memory");
+  app.add_flag(
+      "--skip-bad", flags->run.skip_bad, "Leave out cases that cannot be read, and list them");
   app.add_flag("--quiet", flags->quiet, "No progress display");
 }
 
@@ -47,7 +53,9 @@ void ReportSkipped(const std::vector<std::string>& skipped) {
 
 void ReportRenormalised(int64_t rows) {
   if (rows == 0) return;
-  fmt::print(stderr, "warning: {} probability rows did not sum to one within 1e-3 and were renormalised\n", rows);
+  fmt::print(stderr,
+             "warning: {} probability rows did not sum to one within 1e-3 and were renormalised\n",
+             rows);
 }
 
 }  // namespace segcal::cli

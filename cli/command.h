@@ -28,7 +28,8 @@ Action SetUpIndex(CLI::App& app);
 Action SetUpInspect(CLI::App& app);
 Action SetUpSimulate(CLI::App& app);
 
-// --threads, --memory, --cache, --skip-bad, --quiet: the same for every command that reads a data set.
+// --threads, --memory, --cache, --skip-bad, --quiet: the same for every command that reads a data
+// set.
 struct RunFlags {
   RunOptions run;
   std::string memory = "2G";

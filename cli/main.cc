@@ -50,7 +50,10 @@ void CheckCommand(int argc, char** argv) {
   std::vector<std::string> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);
   if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
-  Throw(ErrorCode::kInvalidArgument, "unknown command \"{}\"; there are {}", argv[1], fmt::join(names, ", "));
+  Throw(ErrorCode::kInvalidArgument,
+        "unknown command \"{}\"; there are {}",
+        argv[1],
+        fmt::join(names, ", "));
 }
 
 int Run(int argc, char** argv) {
@@ -74,7 +77,8 @@ int Run(int argc, char** argv) {
   for (const auto& [sub, action] : actions) {
     if (sub->parsed()) action();
   }
-  if (std::fflush(stdout) != 0) Throw(ErrorCode::kIo, "standard output: cannot write: {}", std::strerror(errno));
+  if (std::fflush(stdout) != 0)
+    Throw(ErrorCode::kIo, "standard output: cannot write: {}", std::strerror(errno));
   return 0;
 }
 

@@ -34,13 +34,13 @@ class Display {
     if (std::chrono::duration<double>(now - shown_).count() < interval) return;
     shown_ = now;
     const double elapsed = std::chrono::duration<double>(now - began_).count();
-    const double share = progress.total > 0
-                             ? static_cast<double>(progress.done) / static_cast<double>(progress.total)
-                             : 0.0;
+    const double share = progress.total > 0 ? static_cast<double>(progress.done) /
+                                                  static_cast<double>(progress.total)
+                                            : 0.0;
     const double rate = static_cast<double>(progress.done) / elapsed;
     const std::string left = share > 0.0 ? Minutes(elapsed / share - elapsed) + " left" : "";
-    const std::string numbers =
-        fmt::format("{:3.0f} %  {} voxels/s  {}", 100.0 * share, HumanCount(static_cast<int64_t>(rate)), left);
+    const std::string numbers = fmt::format(
+        "{:3.0f} %  {} voxels/s  {}", 100.0 * share, HumanCount(static_cast<int64_t>(rate)), left);
     if (terminal_) {
       Draw(share, numbers);
     } else {

@@ -15,8 +15,9 @@ namespace segcal {
 struct ApplyOptions {
   RunOptions run;
   std::string split;  // empty: all cases
-  // What to write: "probabilities" (C, spatial...), "confidence", "labels", "entropy" (nats), "temperature",
-  // "log_label" (log-probability of the label; needs labels). Several go to sub-folders of that name.
+  // What to write: "probabilities" (C, spatial...), "confidence", "labels", "entropy" (nats),
+  // "temperature", "log_label" (log-probability of the label; needs labels). Several go to
+  // sub-folders of that name.
   std::vector<std::string> write = {"probabilities"};
   std::string format = "npy";  // "npy", "npz", "nifti" or "png" (2-D; not for probabilities)
   DType dtype = DType::kF32;   // kF16 or kF32, for everything but labels
@@ -29,8 +30,8 @@ struct ApplyResult {
   std::vector<std::string> skipped;
 };
 
-// Applies a model to every case of a data set and writes folder/<case id>.<extension>. Masked voxels
-// get the uncalibrated probabilities.
+// Applies a model to every case of a data set and writes folder/<case id>.<extension>. Masked
+// voxels get the uncalibrated probabilities.
 ApplyResult Apply(const Model& model,
                   const Dataset& dataset,
                   const std::string& folder,

@@ -6,7 +6,8 @@
 
 namespace segcal {
 
-// Who has to act: the caller (a wrong argument), whoever made the data, or whoever runs the machine.
+// Who has to act: the caller (a wrong argument), whoever made the data, or whoever runs the
+// machine.
 enum class ErrorCode {
   kInvalidArgument,  // unknown method, option out of range, views of different size
   kBadData,          // a file or array whose content cannot be right

@@ -42,7 +42,7 @@ struct ReliabilityRow {
 
 struct PipelineMetrics {
   std::string pipeline;
-  std::vector<MetricResult> mean;    // over cases where it is defined, or pooled where the metric is
+  std::vector<MetricResult> mean;  // over cases where it is defined, or pooled where the metric is
   std::vector<MetricResult> pooled;  // over all voxels at once
   std::vector<CaseMetrics> cases;
   std::vector<ReliabilityRow> reliability;  // pooled
@@ -53,7 +53,8 @@ struct EvaluateResult {
   std::string split;
   int64_t voxels = 0;
   int64_t labelled = 0;
-  int64_t renormalised = 0;  // probability rows, of the first pipeline's members, off by more than 1e-3
+  int64_t renormalised =
+      0;  // probability rows, of the first pipeline's members, off by more than 1e-3
   std::vector<PipelineMetrics> pipelines;
   std::vector<std::string> skipped;
 };
@@ -62,7 +63,9 @@ struct EvaluateResult {
 Model Baseline(const Dataset& dataset, const std::string& pipeline);
 
 // All metrics of all models in one pass over the predictions.
-EvaluateResult Evaluate(const Dataset& dataset, const std::vector<Model>& models, const EvaluateOptions& options = {});
+EvaluateResult Evaluate(const Dataset& dataset,
+                        const std::vector<Model>& models,
+                        const EvaluateOptions& options = {});
 
 // The metrics file: pipelines with `mean`, `pooled` and `metric_per_case`, as documented in
 // docs/formats.md.

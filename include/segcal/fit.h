@@ -22,7 +22,8 @@ struct RunOptions {
 
 struct FitOptions {
   RunOptions run;
-  std::string split;  // cases to fit on; empty: "calibration" where the data set names splits, else all
+  std::string
+      split;  // cases to fit on; empty: "calibration" where the data set names splits, else all
   uint64_t seed = 0;
 };
 

@@ -15,7 +15,7 @@ struct CaseSummary {
   std::string id;
   std::string split;
   std::vector<int64_t> shape;
-  std::string dtype;              // of the first member
+  std::string dtype;  // of the first member
   int64_t labelled = 0;
   double accuracy = 0.0;          // of the mean logits; NaN without labels
   double free_energy_mean = 0.0;  // F = log sum exp z of the mean logits, over all voxels
@@ -24,7 +24,7 @@ struct CaseSummary {
 
 struct DatasetSummary {
   std::vector<CaseSummary> cases;
-  int64_t voxels = 0;                    // but for masked ones
+  int64_t voxels = 0;  // but for masked ones
   int64_t labelled = 0;
   std::vector<int64_t> label_counts;     // per class
   std::vector<int64_t> decision_counts;  // per class, over all voxels but masked ones

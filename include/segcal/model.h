@@ -13,8 +13,8 @@ namespace segcal {
 
 struct ModelState;
 
-// A fitted calibrator: what to do with the members of an ensemble to get probabilities one can trust.
-// Cheap to copy; immutable.
+// A fitted calibrator: what to do with the members of an ensemble to get probabilities one can
+// trust. Cheap to copy; immutable.
 class Model {
  public:
   explicit Model(std::shared_ptr<const ModelState> state) : state_(std::move(state)) {}
@@ -30,10 +30,12 @@ class Model {
   bool translation_invariant() const;
   const char* preserves() const;  // "none", "argmax" or "order"
 
-  // Calibrated probabilities of one image or volume given the scores of every member (one view for a
-  // single network). The kind of view must be the model's input. num_threads 0: all available.
+  // Calibrated probabilities of one image or volume given the scores of every member (one view for
+  // a single network). The kind of view must be the model's input. num_threads 0: all available.
   void Apply(std::span<const LogitsView> members, const ProbsSpan& out, int num_threads = 0) const;
-  void Apply(std::span<const LogProbsView> members, const ProbsSpan& out, int num_threads = 0) const;
+  void Apply(std::span<const LogProbsView> members,
+             const ProbsSpan& out,
+             int num_threads = 0) const;
   void Apply(std::span<const ProbsView> members, const ProbsSpan& out, int num_threads = 0) const;
 
   const ModelState& state() const noexcept { return *state_; }

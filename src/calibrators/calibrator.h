@@ -38,8 +38,8 @@ struct ParameterCounts {
   int64_t identifiable = 0;
 };
 
-// Proof of optimality of one expert (global methods have one): the projected gradient of its own mean
-// objective, and the Newton decrement |g| / sqrt(h).
+// Proof of optimality of one expert (global methods have one): the projected gradient of its own
+// mean objective, and the Newton decrement |g| / sqrt(h).
 struct Certificate {
   double gradient = 0.0;
   double newton_decrement = 0.0;
@@ -58,17 +58,17 @@ struct FitOutcome {
 
 // What is known about the data before a calibrator starts, from one pass over all voxels.
 struct Survey {
-  int64_t voxels = 0;             // all
-  int64_t labelled = 0;           // taking part
-  int64_t flat = 0;               // of the labelled, those whose logits are all equal
-  int64_t repeated = 0;           // in runs of exactly equal predictions, see data/repeats.h
+  int64_t voxels = 0;    // all
+  int64_t labelled = 0;  // taking part
+  int64_t flat = 0;      // of the labelled, those whose logits are all equal
+  int64_t repeated = 0;  // in runs of exactly equal predictions, see data/repeats.h
   std::vector<int64_t> label_counts;
   LabelMargins margins;
-  TemperatureSums at_one;         // mean loss before calibration is at_one.loss / labelled
-  double sample_beta = 1.0;       // temperature fitted on the sample
+  TemperatureSums at_one;    // mean loss before calibration is at_one.loss / labelled
+  double sample_beta = 1.0;  // temperature fitted on the sample
   TemperatureSums at_sample_beta;
-  uint64_t hash = 0;              // of values, decisions and labels
-  int64_t renormalised = 0;       // probability rows whose sum was off by more than 1e-3
+  uint64_t hash = 0;         // of values, decisions and labels
+  int64_t renormalised = 0;  // probability rows whose sum was off by more than 1e-3
 };
 
 // Everything a calibrator may use to fit itself.
@@ -105,9 +105,10 @@ class Calibrator {
   // `where` names the model file in messages.
   virtual void SetParameters(const Json& json, int64_t num_classes, const std::string& where) = 0;
 
-  // Whatever has to be computed from the whole case happens here; the calibrator and the case outlive
-  // the result.
-  virtual std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader, const Pooling& pooling) const = 0;
+  // Whatever has to be computed from the whole case happens here; the calibrator and the case
+  // outlive the result.
+  virtual std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
+                                                const Pooling& pooling) const = 0;
 };
 
 // A calibrator that needs nothing but the voxel: one function on a tile.
@@ -115,7 +116,8 @@ class PixelCalibrator : public Calibrator {
  public:
   virtual void ApplyTile(const Tile& tile, const TileProbs& out) const = 0;
   virtual bool TemperatureTile(const Tile&, float*) const { return false; }
-  std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader, const Pooling& pooling) const final;
+  std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
+                                        const Pooling& pooling) const final;
 };
 
 // One method: everything the rest of the program knows about it.
@@ -143,6 +145,7 @@ const CalibratorInfo& FindCalibrator(const std::string& name);
 
 // stages = {"selective", "ts"} for `selective+ts`. Options belong to the last stage unless written
 // "stage.key".
-std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages, const OptionMap& options);
+std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages,
+                                           const OptionMap& options);
 
 }  // namespace segcal

@@ -13,8 +13,12 @@ constexpr const CalibratorInfo* kCalibrators[] = {&kNone, &kTemperature};
 class BoundPixelCalibrator final : public BoundCalibrator {
  public:
   explicit BoundPixelCalibrator(const PixelCalibrator& calibrator) : calibrator_(calibrator) {}
-  void Apply(const Tile& tile, const TileProbs& out) const override { calibrator_.ApplyTile(tile, out); }
-  bool Temperature(const Tile& tile, float* out) const override { return calibrator_.TemperatureTile(tile, out); }
+  void Apply(const Tile& tile, const TileProbs& out) const override {
+    calibrator_.ApplyTile(tile, out);
+  }
+  bool Temperature(const Tile& tile, float* out) const override {
+    return calibrator_.TemperatureTile(tile, out);
+  }
 
  private:
   const PixelCalibrator& calibrator_;
@@ -37,7 +41,8 @@ void CheckStagesOfOptions(const std::vector<std::string>& stages, const OptionMa
     if (dot == std::string::npos) continue;
     bool known = false;
     for (const std::string& stage : stages) known = known || key.substr(0, dot) == stage;
-    if (!known) Throw(ErrorCode::kInvalidArgument, "option \"{}\" names no stage of the pipeline", key);
+    if (!known)
+      Throw(ErrorCode::kInvalidArgument, "option \"{}\" names no stage of the pipeline", key);
   }
 }
 
@@ -60,7 +65,8 @@ std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&, const 
 }
 
 const std::vector<const CalibratorInfo*>& Calibrators() {
-  static const std::vector<const CalibratorInfo*> list(std::begin(kCalibrators), std::end(kCalibrators));
+  static const std::vector<const CalibratorInfo*> list(std::begin(kCalibrators),
+                                                       std::end(kCalibrators));
   return list;
 }
 
@@ -70,17 +76,23 @@ const CalibratorInfo& FindCalibrator(const std::string& name) {
     if (name == info->name) return *info;
     names.emplace_back(info->name);
   }
-  Throw(ErrorCode::kInvalidArgument, "unknown calibrator \"{}\"; there are {}", name, fmt::join(names, ", "));
+  Throw(ErrorCode::kInvalidArgument,
+        "unknown calibrator \"{}\"; there are {}",
+        name,
+        fmt::join(names, ", "));
 }
 
-std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages, const OptionMap& options) {
+std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages,
+                                           const OptionMap& options) {
   CheckStagesOfOptions(stages, options);
   std::unique_ptr<Calibrator> calibrator;
   for (size_t i = stages.size(); i-- > 0;) {
     const CalibratorInfo& info = FindCalibrator(stages[i]);
     const bool last = i + 1 == stages.size();
     if (!last && !info.composes) {
-      Throw(ErrorCode::kInvalidArgument, "\"{}\" cannot stand before a +: it takes no base calibrator", stages[i]);
+      Throw(ErrorCode::kInvalidArgument,
+            "\"{}\" cannot stand before a +: it takes no base calibrator",
+            stages[i]);
     }
     calibrator = info.make(OptionsOf(stages[i], last, options), std::move(calibrator));
   }

@@ -32,7 +32,9 @@ class NoCalibration final : public PixelCalibrator {
   void SetParameters(const Json& json, int64_t, const std::string& where) override {
     JsonObject(json, where).Finish();
   }
-  void ApplyTile(const Tile& tile, const TileProbs& out) const override { SoftmaxTile(tile, 1.0, out); }
+  void ApplyTile(const Tile& tile, const TileProbs& out) const override {
+    SoftmaxTile(tile, 1.0, out);
+  }
   bool TemperatureTile(const Tile&, float* out) const override {
     std::fill_n(out, kTileVoxels, 1.0f);
     return true;

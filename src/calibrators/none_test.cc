@@ -12,7 +12,8 @@ namespace {
 
 // Closed form: the loss of none(z) is the mean of log sum exp z - z_y.
 TEST(NoCalibration, ReportsTheLossOfTheInput) {
-  const testing::Scene scene = testing::RandomScene({.num_cases = 1, .num_classes = 3, .ignored = 0.2});
+  const testing::Scene scene =
+      testing::RandomScene({.num_cases = 1, .num_classes = 3, .ignored = 0.2});
   const Model model = FitStream(*scene.Stream(1), ParsePipeline("none(z)"), 0);
   double loss = 0.0;
   int64_t count = 0;
@@ -21,8 +22,10 @@ TEST(NoCalibration, ReportsTheLossOfTheInput) {
     const int32_t label = scene.labels[0][static_cast<size_t>(v)];
     if (label == 255) continue;
     double sum = 0.0;
-    for (int64_t c = 0; c < 3; ++c) sum += std::exp(static_cast<double>(scene.logits[0][0][static_cast<size_t>(c * n + v)]));
-    loss += std::log(sum) - static_cast<double>(scene.logits[0][0][static_cast<size_t>(label * n + v)]);
+    for (int64_t c = 0; c < 3; ++c)
+      sum += std::exp(static_cast<double>(scene.logits[0][0][static_cast<size_t>(c * n + v)]));
+    loss +=
+        std::log(sum) - static_cast<double>(scene.logits[0][0][static_cast<size_t>(label * n + v)]);
     ++count;
   }
   EXPECT_EQ(model.state().fit.labelled, count);

@@ -45,18 +45,21 @@ class TemperatureScaling final : public PixelCalibrator {
     const Survey& survey = context.survey;
     const Point1D at_one = MeanPoint(1.0, survey.at_one);
     if (survey.flat == survey.labelled) {
-      return Degenerate(at_one, "nothing_to_fit", "all logits are equal at every voxel: beta stays 1");
+      return Degenerate(
+          at_one, "nothing_to_fit", "all logits are equal at every voxel: beta stays 1");
     }
     if (survey.margins.below_max == 0) {
       bounded_ = false;
       return Degenerate(Evaluate(context, options_.max_beta),
                         "at_bound",
-                        "every label has the largest logit: the likelihood grows without end, beta is at its cap");
+                        "every label has the largest logit: the likelihood grows without end, beta "
+                        "is at its cap");
     }
     if (survey.margins.slope_at_zero >= 0.0) {
       return Degenerate(Evaluate(context, 0.0),
                         "at_bound",
-                        "labels have no more than the mean logit: the best temperature is infinite, the output uniform");
+                        "labels have no more than the mean logit: the best temperature is "
+                        "infinite, the output uniform");
     }
     return FitInterior(context);
   }
@@ -67,10 +70,16 @@ class TemperatureScaling final : public PixelCalibrator {
     beta_ = object.Number("beta");
     object.Finish();
     if (!(beta_ >= 0.0 && beta_ <= options_.max_beta)) {
-      Throw(ErrorCode::kBadData, "{}: beta is {}, a value in [0, {}] is required", where, beta_, options_.max_beta);
+      Throw(ErrorCode::kBadData,
+            "{}: beta is {}, a value in [0, {}] is required",
+            where,
+            beta_,
+            options_.max_beta);
     }
   }
-  void ApplyTile(const Tile& tile, const TileProbs& out) const override { SoftmaxTile(tile, beta_, out); }
+  void ApplyTile(const Tile& tile, const TileProbs& out) const override {
+    SoftmaxTile(tile, beta_, out);
+  }
   bool TemperatureTile(const Tile&, float* out) const override {
     std::fill_n(out, kTileVoxels, static_cast<float>(1.0 / beta_));
     return true;
@@ -90,18 +99,22 @@ class TemperatureScaling final : public PixelCalibrator {
   }
 
   FitOutcome FitInterior(const FitContext& context) {
-    const Newton1DResult result = MinimizeConvex1D(
-        [&](double beta) { return Evaluate(context, beta); },
-        StartingPoint(context.survey),
-        {.lower = 0.0,
-         .upper = options_.max_beta,
-         .slope_tolerance = options_.gradient_tolerance,
-         .max_evaluations = options_.max_iterations});
+    const Newton1DResult result =
+        MinimizeConvex1D([&](double beta) { return Evaluate(context, beta); },
+                         StartingPoint(context.survey),
+                         {.lower = 0.0,
+                          .upper = options_.max_beta,
+                          .slope_tolerance = options_.gradient_tolerance,
+                          .max_evaluations = options_.max_iterations});
     const bool converged = result.status == Newton1DStatus::kConverged;
     const bool at_bound = !converged && result.status != Newton1DStatus::kNotConverged;
-    FitOutcome outcome = Finish(result.point, converged ? "converged" : at_bound ? "at_bound" : "not_converged");
+    FitOutcome outcome = Finish(result.point,
+                                converged  ? "converged"
+                                : at_bound ? "at_bound"
+                                           : "not_converged");
     if (!converged && !at_bound) {
-      outcome.warnings.push_back(fmt::format("no convergence in {} passes: the slope is {}", passes_, result.point.slope));
+      outcome.warnings.push_back(
+          fmt::format("no convergence in {} passes: the slope is {}", passes_, result.point.slope));
     }
     return outcome;
   }
@@ -112,8 +125,8 @@ class TemperatureScaling final : public PixelCalibrator {
     return outcome;
   }
 
-  // Takes over the result and certifies it: at a bound only the part of the slope that points inside
-  // counts.
+  // Takes over the result and certifies it: at a bound only the part of the slope that points
+  // inside counts.
   FitOutcome Finish(const Point1D& point, const char* status) {
     beta_ = point.x;
     double gradient = point.slope;
@@ -126,7 +139,8 @@ class TemperatureScaling final : public PixelCalibrator {
     outcome.nll_after = point.value;
     outcome.certificates = {
         {.gradient = std::fabs(gradient),
-         .newton_decrement = point.curvature > 0.0 ? std::fabs(gradient) / std::sqrt(point.curvature) : 0.0,
+         .newton_decrement =
+             point.curvature > 0.0 ? std::fabs(gradient) / std::sqrt(point.curvature) : 0.0,
          .bounded = bounded_}};
     return outcome;
   }

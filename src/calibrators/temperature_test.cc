@@ -21,15 +21,21 @@ using testing::SceneOptions;
 
 const Pooling kMeanLogitsPooling{};
 
-double BetaOf(const Model& model) { return model.state().calibrator->Parameters()["beta"].get<double>(); }
-Model FitTs(const Scene& scene, int threads = 2) { return FitStream(*scene.Stream(threads), ParsePipeline("ts(z)"), 0); }
+double BetaOf(const Model& model) {
+  return model.state().calibrator->Parameters()["beta"].get<double>();
+}
+Model FitTs(const Scene& scene, int threads = 2) {
+  return FitStream(*scene.Stream(threads), ParsePipeline("ts(z)"), 0);
+}
 
 // Property: the analytic slope (T3), curvature (T4) and third derivative (T5) match central
 // differences of the loss (T2), the slope and the curvature.
 TEST(TemperatureObjective, DerivativesMatchFiniteDifferences) {
   const Scene scene = RandomScene({.num_classes = 7});
   const auto stream = scene.Stream(2);
-  const auto at = [&](double beta) { return MeanPoint(beta, TemperaturePass(*stream, "test", kMeanLogitsPooling, beta)); };
+  const auto at = [&](double beta) {
+    return MeanPoint(beta, TemperaturePass(*stream, "test", kMeanLogitsPooling, beta));
+  };
   for (const double beta : {0.1, 0.5, 1.0, 3.0}) {
     const double h = 5e-3 * beta;  // the sums are good to about 4e-8
     const Point1D low = at(beta - h), mid = at(beta), high = at(beta + h);
@@ -61,7 +67,8 @@ TEST(TemperatureScaling, LossEqualsEntropyAtTheOptimum) {
     for (int64_t v = 0; v < scene.num_voxels(); ++v) {
       double sum = 0.0, weighted = 0.0;
       for (int64_t c = 0; c < 4; ++c) {
-        const double x = beta * static_cast<double>(members[0][static_cast<size_t>(c * scene.num_voxels() + v)]);
+        const double x =
+            beta * static_cast<double>(members[0][static_cast<size_t>(c * scene.num_voxels() + v)]);
         sum += std::exp(x);
         weighted += std::exp(x) * x;
       }
@@ -74,7 +81,8 @@ TEST(TemperatureScaling, LossEqualsEntropyAtTheOptimum) {
 
 Scene WithLabels(Scene scene, const std::function<int32_t(const Scene&, size_t, int64_t)>& label) {
   for (size_t i = 0; i < scene.labels.size(); ++i) {
-    for (int64_t v = 0; v < scene.num_voxels(); ++v) scene.labels[i][static_cast<size_t>(v)] = label(scene, i, v);
+    for (int64_t v = 0; v < scene.num_voxels(); ++v)
+      scene.labels[i][static_cast<size_t>(v)] = label(scene, i, v);
   }
   return scene;
 }
@@ -91,8 +99,9 @@ int32_t ClassByRank(const Scene& scene, size_t i, int64_t v, bool largest) {
 }
 
 TEST(TemperatureScaling, AllCorrectLabelsEndAtTheCapAndSaySo) {
-  const Scene scene =
-      WithLabels(RandomScene({}), [](const Scene& s, size_t i, int64_t v) { return ClassByRank(s, i, v, true); });
+  const Scene scene = WithLabels(RandomScene({}), [](const Scene& s, size_t i, int64_t v) {
+    return ClassByRank(s, i, v, true);
+  });
   const Model model = FitTs(scene);
   EXPECT_EQ(BetaOf(model), 1e6);
   EXPECT_EQ(model.state().fit.outcome.status, "at_bound");
@@ -102,8 +111,9 @@ TEST(TemperatureScaling, AllCorrectLabelsEndAtTheCapAndSaySo) {
 }
 
 TEST(TemperatureScaling, AllWrongLabelsEndAtInfiniteTemperature) {
-  const Scene scene =
-      WithLabels(RandomScene({}), [](const Scene& s, size_t i, int64_t v) { return ClassByRank(s, i, v, false); });
+  const Scene scene = WithLabels(RandomScene({}), [](const Scene& s, size_t i, int64_t v) {
+    return ClassByRank(s, i, v, false);
+  });
   const Model model = FitTs(scene);
   EXPECT_EQ(BetaOf(model), 0.0);
   EXPECT_EQ(model.state().fit.outcome.status, "at_bound");
@@ -124,13 +134,15 @@ TEST(TemperatureScaling, TwoClassesConverge) {
 }
 
 TEST(TemperatureScaling, NothingLabelledIsAnErrorThatSaysSo) {
-  const Scene scene = WithLabels(RandomScene({}), [](const Scene&, size_t, int64_t) { return 255; });
+  const Scene scene =
+      WithLabels(RandomScene({}), [](const Scene&, size_t, int64_t) { return 255; });
   try {
     FitTs(scene);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kBadData);
-    EXPECT_NE(std::string(error.what()).find("no labelled voxel"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("no labelled voxel"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -7,9 +7,9 @@
 namespace segcal {
 
 // A sum whose value does not depend on the order of its terms: 128-bit fixed point with 2^-64
-// resolution. Each term is rounded once to that grid; additions are exact, so merging partial sums of
-// threads, ranks or files in any order gives the same bits. Range +-2^63, enough for 10^15 voxels of
-// |term| <= 8000; a term or sum outside it makes the value NaN, for good.
+// resolution. Each term is rounded once to that grid; additions are exact, so merging partial sums
+// of threads, ranks or files in any order gives the same bits. Range +-2^63, enough for 10^15
+// voxels of |term| <= 8000; a term or sum outside it makes the value NaN, for good.
 class ExactSum {
  public:
   void Add(double term) noexcept {
@@ -21,7 +21,8 @@ class ExactSum {
     // Split so that both parts convert exactly: the whole part, then 2^-64 steps of the rest.
     const double whole = std::trunc(term);
     const double rest = std::nearbyint(std::ldexp(term - whole, 64));
-    AddFixed((static_cast<__int128>(static_cast<int64_t>(whole)) << 64) + static_cast<__int128>(rest));
+    AddFixed((static_cast<__int128>(static_cast<int64_t>(whole)) << 64) +
+             static_cast<__int128>(rest));
   }
   void Merge(const ExactSum& other) noexcept {
     overflow_ = overflow_ || other.overflow_;

@@ -21,8 +21,8 @@ namespace {
   Throw(ErrorCode::kIo, "{}: cannot {}: {}", path, what, std::strerror(error));
 }
 
-// Where a link points, so that writing goes through it; a target that is there must be a plain file:
-// renaming over a device or a folder would destroy it.
+// Where a link points, so that writing goes through it; a target that is there must be a plain
+// file: renaming over a device or a folder would destroy it.
 std::string PlainTarget(const std::string& path) {
   std::error_code error;
   const auto target = std::filesystem::weakly_canonical(path, error);
@@ -102,7 +102,8 @@ void WriteFully(int fd, const std::string& path, int64_t offset, std::span<const
   }
 }
 
-OutputFile::OutputFile(std::string path) : path_(PlainTarget(path)), temporary_(TemporaryNameFor(path_)) {
+OutputFile::OutputFile(std::string path)
+    : path_(PlainTarget(path)), temporary_(TemporaryNameFor(path_)) {
   fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0) ThrowErrno(path_, "create");
 }
@@ -137,7 +138,8 @@ void WriteText(const std::string& path, std::string_view text) {
 
 int OpenTemporary(const std::string& folder) {
   std::error_code error;
-  const std::string where = folder.empty() ? std::filesystem::temp_directory_path(error).string() : folder;
+  const std::string where =
+      folder.empty() ? std::filesystem::temp_directory_path(error).string() : folder;
   if (error) Throw(ErrorCode::kIo, "no temporary folder (is TMPDIR right?): {}", error.message());
   std::string name = where + "/segcal-XXXXXX";
   const int fd = ::mkostemp(name.data(), O_CLOEXEC);

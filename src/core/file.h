@@ -57,7 +57,8 @@ class OutputFile {
 // Writes a text file atomically.
 void WriteText(const std::string& path, std::string_view text);
 
-// An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the fd.
+// An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the
+// fd.
 int OpenTemporary(const std::string& folder);
 
 // Writes all of `data` at `offset` of an open file; `path` is for messages.

@@ -22,7 +22,8 @@ inline uint16_t HalfFromFloat(float value) noexcept {
   const float magnitude = std::fabs(value);
   if (std::isnan(magnitude)) return static_cast<uint16_t>(sign | 0x7E00u);
   if (magnitude >= 65520.0f) return static_cast<uint16_t>(sign | 0x7C00u);
-  // Below 2^-14 the spacing stays 2^-24. A fraction that rounds up to 2048 carries into the exponent.
+  // Below 2^-14 the spacing stays 2^-24. A fraction that rounds up to 2048 carries into the
+  // exponent.
   const int exponent = magnitude < 0x1p-14f ? -14 : std::ilogb(magnitude);
   const float steps = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
   const uint32_t bits = (static_cast<uint32_t>(exponent + 14) << 10) + static_cast<uint32_t>(steps);

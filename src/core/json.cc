@@ -38,14 +38,16 @@ void AppendNumber(double value, std::string* out) {
 }
 
 bool IsFlat(const Json& array) {
-  return std::none_of(array.begin(), array.end(), [](const Json& item) { return item.is_structured(); });
+  return std::none_of(
+      array.begin(), array.end(), [](const Json& item) { return item.is_structured(); });
 }
 
 void Append(const Json& json, int indent, std::string* out);
 
 void AppendItems(const Json& json, int indent, std::string* out) {
   const bool one_line = json.is_array() && IsFlat(json);
-  const std::string separator = one_line ? "" : "\n" + std::string(static_cast<size_t>(indent) + 2, ' ');
+  const std::string separator =
+      one_line ? "" : "\n" + std::string(static_cast<size_t>(indent) + 2, ' ');
   bool first = true;
   for (const auto& [key, value] : json.items()) {
     if (!first) *out += one_line ? ", " : ",";
@@ -84,7 +86,10 @@ Json ParseJson(std::string_view text, const std::string& name) {
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
     if (event == Event::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      Throw(ErrorCode::kBadData, "{}: the field {} appears twice in one object", name, Excerpt(parsed));
+      Throw(ErrorCode::kBadData,
+            "{}: the field {} appears twice in one object",
+            name,
+            Excerpt(parsed));
     }
     return true;
   };
@@ -109,7 +114,8 @@ std::string DumpJson(const Json& json) {
 
 Json JsonNumber(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-JsonObject::JsonObject(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
+JsonObject::JsonObject(const Json& json, std::string where)
+    : json_(json), where_(std::move(where)) {
   if (!json.is_object()) {
     Throw(ErrorCode::kBadData, "{}: found {}, an object is required", where_, Excerpt(json));
   }
@@ -122,7 +128,8 @@ bool JsonObject::Has(const std::string& key) {
 
 const Json& JsonObject::Any(const std::string& key) {
   read_.push_back(key);
-  if (!json_.contains(key)) Throw(ErrorCode::kBadData, "{}: the field \"{}\" is missing", where_, key);
+  if (!json_.contains(key))
+    Throw(ErrorCode::kBadData, "{}: the field \"{}\" is missing", where_, key);
   return json_.at(key);
 }
 
@@ -154,7 +161,8 @@ std::string JsonObject::StringOr(const std::string& key, std::string fallback) {
 int64_t JsonObject::Integer(const std::string& key) {
   const Json& value = Get(key, "a whole number");
   if (!value.is_number_integer()) Fail(key, "a whole number");
-  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}) Fail(key, "a whole number below 2^63");
+  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX})
+    Fail(key, "a whole number below 2^63");
   return value.get<int64_t>();
 }
 

@@ -19,8 +19,9 @@ Json ParseJson(std::string_view text, const std::string& name);
 // Reads and parses a JSON file of at most 1 GiB.
 Json ReadJson(const std::string& path);
 
-// Text of a JSON value: two spaces of indent, arrays of scalars on one line, numbers as the shortest
-// decimal that reads back to the same double, non-finite numbers as null. Ends with a newline.
+// Text of a JSON value: two spaces of indent, arrays of scalars on one line, numbers as the
+// shortest decimal that reads back to the same double, non-finite numbers as null. Ends with a
+// newline.
 std::string DumpJson(const Json& json);
 
 // A number, or null where it is not finite: JSON has no NaN.

@@ -21,7 +21,10 @@ Number ParseNumber(const std::string& where, const std::string& text, const char
   return value;
 }
 
-void CheckRange(const std::string& where, const std::string& text, const Constraint& rule, double value) {
+void CheckRange(const std::string& where,
+                const std::string& text,
+                const Constraint& rule,
+                double value) {
   const bool low = rule.above_lower ? !(value > rule.lower) : !(value >= rule.lower);
   if (low) {
     Throw(ErrorCode::kInvalidArgument,
@@ -32,19 +35,30 @@ void CheckRange(const std::string& where, const std::string& text, const Constra
           rule.lower);
   }
   if (!(value <= rule.upper)) {
-    Throw(ErrorCode::kInvalidArgument, "{}: {} is too high, at most {} is required", where, text, rule.upper);
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: {} is too high, at most {} is required",
+          where,
+          text,
+          rule.upper);
   }
 }
 
 }  // namespace
 
-void ParseField(const std::string& where, const std::string& text, const Constraint& rule, double* value) {
+void ParseField(const std::string& where,
+                const std::string& text,
+                const Constraint& rule,
+                double* value) {
   *value = ParseNumber<double>(where, text, "a number");
-  if (!std::isfinite(*value)) Throw(ErrorCode::kInvalidArgument, "{}: \"{}\" is not a number", where, text);
+  if (!std::isfinite(*value))
+    Throw(ErrorCode::kInvalidArgument, "{}: \"{}\" is not a number", where, text);
   CheckRange(where, text, rule, *value);
 }
 
-void ParseField(const std::string& where, const std::string& text, const Constraint& rule, int64_t* value) {
+void ParseField(const std::string& where,
+                const std::string& text,
+                const Constraint& rule,
+                int64_t* value) {
   *value = ParseNumber<int64_t>(where, text, "a whole number");
   CheckRange(where, text, rule, static_cast<double>(*value));
 }
@@ -62,7 +76,11 @@ void ParseField(const std::string& where,
                 std::string* value) {
   const auto& choices = rule.choices;
   if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    Throw(ErrorCode::kInvalidArgument, "{}: \"{}\" is not one of {}", where, text, fmt::join(choices, ", "));
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: \"{}\" is not one of {}",
+          where,
+          text,
+          fmt::join(choices, ", "));
   }
   *value = text;
 }
@@ -75,7 +93,8 @@ std::string FormatField(const std::string& value) { return value; }
 void ThrowUnknownOption(const std::string& method,
                         const std::string& key,
                         const std::vector<std::string>& known) {
-  if (known.empty()) Throw(ErrorCode::kInvalidArgument, "{}: unknown option \"{}\"; it has none", method, key);
+  if (known.empty())
+    Throw(ErrorCode::kInvalidArgument, "{}: unknown option \"{}\"; it has none", method, key);
   Throw(ErrorCode::kInvalidArgument,
         "{}: unknown option \"{}\"; it has {}",
         method,

@@ -16,20 +16,34 @@ using OptionMap = std::map<std::string, std::string>;
 struct Constraint {
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
-  bool above_lower = false;           // strictly
+  bool above_lower = false;               // strictly
   std::vector<std::string> choices = {};  // for strings; empty: any
 };
 inline Constraint Any() { return {}; }
 inline Constraint Positive() { return {.lower = 0.0, .above_lower = true}; }
 inline Constraint AtLeast(double lower) { return {.lower = lower}; }
 inline Constraint Between(double lower, double upper) { return {.lower = lower, .upper = upper}; }
-inline Constraint OneOf(std::vector<std::string> choices) { return {.choices = std::move(choices)}; }
+inline Constraint OneOf(std::vector<std::string> choices) {
+  return {.choices = std::move(choices)};
+}
 
 // Parsers for the field types; `where` is "ts: max_iterations" and starts the message of an error.
-void ParseField(const std::string& where, const std::string& text, const Constraint& rule, double* value);
-void ParseField(const std::string& where, const std::string& text, const Constraint& rule, int64_t* value);
-void ParseField(const std::string& where, const std::string& text, const Constraint& rule, bool* value);
-void ParseField(const std::string& where, const std::string& text, const Constraint& rule, std::string* value);
+void ParseField(const std::string& where,
+                const std::string& text,
+                const Constraint& rule,
+                double* value);
+void ParseField(const std::string& where,
+                const std::string& text,
+                const Constraint& rule,
+                int64_t* value);
+void ParseField(const std::string& where,
+                const std::string& text,
+                const Constraint& rule,
+                bool* value);
+void ParseField(const std::string& where,
+                const std::string& text,
+                const Constraint& rule,
+                std::string* value);
 std::string FormatField(double value);
 std::string FormatField(int64_t value);
 std::string FormatField(bool value);
@@ -63,7 +77,9 @@ template <class Options>
 OptionMap DefaultOptions() {
   Options options;
   OptionMap map;
-  Options::Fields(options, [&](const char* name, auto& value, const Constraint&) { map[name] = FormatField(value); });
+  Options::Fields(options, [&](const char* name, auto& value, const Constraint&) {
+    map[name] = FormatField(value);
+  });
   return map;
 }
 

@@ -10,8 +10,8 @@ namespace segcal {
 int AvailableThreads() noexcept;
 
 // Runs work(item, worker) for item = 0 .. num_items-1 on `num_threads` threads (0: all available),
-// worker in [0, num_threads). Items are handed out in order, each once. The only place in segcal that
-// makes threads. The first exception is rethrown here, after every worker has stopped.
+// worker in [0, num_threads). Items are handed out in order, each once. The only place in segcal
+// that makes threads. The first exception is rethrown here, after every worker has stopped.
 //
 // Which worker gets which item is not defined: combine results by item, or in accumulators whose
 // merge does not depend on order (ExactSum, integer counts).

@@ -6,9 +6,9 @@
 
 namespace segcal {
 
-// A counter-based generator: the n-th number of a stream is a pure function of (seed, stream, n), so
-// work can be split over threads in any way and give the same numbers. Each draw mixes its counter
-// with two rounds of a 64-bit finaliser (multiply and xor-shift, full avalanche).
+// A counter-based generator: the n-th number of a stream is a pure function of (seed, stream, n),
+// so work can be split over threads in any way and give the same numbers. Each draw mixes its
+// counter with two rounds of a 64-bit finaliser (multiply and xor-shift, full avalanche).
 class Rng {
  public:
   Rng(uint64_t seed, uint64_t stream) noexcept : key_(Mix(seed ^ Mix(stream + kGolden))) {}
@@ -23,7 +23,8 @@ class Rng {
 
   // In [0, bound), bound > 0; the bias of the multiply method is below 2^-32 for bound < 2^32.
   int64_t Below(int64_t bound) noexcept {
-    return static_cast<int64_t>((static_cast<unsigned __int128>(Next()) * static_cast<uint64_t>(bound)) >> 64);
+    return static_cast<int64_t>(
+        (static_cast<unsigned __int128>(Next()) * static_cast<uint64_t>(bound)) >> 64);
   }
 
   // Standard normal (Box-Muller; one of the pair).

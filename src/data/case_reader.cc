@@ -13,7 +13,9 @@ std::string FullPath(const Dataset& dataset, const std::string& path) {
   return (std::filesystem::path(dataset.folder) / path).string();
 }
 
-std::string FormatShape(const std::vector<int64_t>& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+std::string FormatShape(const std::vector<int64_t>& shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
 
 // Shapes are compared without unit axes: nnU-Net writes 2-D images as (C, 1, H, W) and labels as
 // (H, W).
@@ -31,13 +33,16 @@ std::vector<std::shared_ptr<const Array>> OpenMembers(const Dataset& dataset,
   std::vector<std::shared_ptr<const Array>> members(entry.members.size());
   for (size_t m = 0; m < members.size(); ++m) {
     const bool needed =
-        wanted.empty() || std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(m)) != wanted.end();
+        wanted.empty() ||
+        std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(m)) != wanted.end();
     if (needed) members[m] = OpenArray(FullPath(dataset, entry.members[m]), options);
   }
   return members;
 }
 
-std::unique_ptr<Array> OpenIfNamed(const Dataset& dataset, const std::string& path, const OpenOptions& open) {
+std::unique_ptr<Array> OpenIfNamed(const Dataset& dataset,
+                                   const std::string& path,
+                                   const OpenOptions& open) {
   if (path.empty()) return nullptr;
   return OpenArray(FullPath(dataset, path), open);
 }
@@ -70,7 +75,10 @@ CaseReader::CaseReader(const Dataset& dataset,
     if (member) CheckMember(*member);
   }
   if (shape_.empty()) {
-    Throw(ErrorCode::kInvalidArgument, "case {}: none of its {} members is asked for", id_, members_.size());
+    Throw(ErrorCode::kInvalidArgument,
+          "case {}: none of its {} members is asked for",
+          id_,
+          members_.size());
   }
   if (labels) {
     CheckSpatial(*labels, "labels");
@@ -98,10 +106,10 @@ void CaseReader::CheckMember(const Array& array) {
   const int64_t channels = channels_last_ ? info.shape.back() : info.shape.front();
   if (channels != num_classes_) {
     const int64_t other = channels_last_ ? info.shape.front() : info.shape.back();
-    const std::string hint =
-        other == num_classes_ ? fmt::format(" (set \"layout\": \"{}\" in the data set file?)",
-                                            channels_last_ ? "channels_first" : "channels_last")
-                              : "";
+    const std::string hint = other == num_classes_
+                                 ? fmt::format(" (set \"layout\": \"{}\" in the data set file?)",
+                                               channels_last_ ? "channels_first" : "channels_last")
+                                 : "";
     Throw(ErrorCode::kBadData,
           "{}: {} channels in shape {}, the data set has {} classes{}",
           array.name(),
@@ -115,7 +123,9 @@ void CaseReader::CheckMember(const Array& array) {
   if (shape_.empty()) {
     shape_ = spatial;
     num_voxels_ = info.NumElements() / num_classes_;
-    if (num_voxels_ == 0) Throw(ErrorCode::kBadData, "{}: no voxels in shape {}", array.name(), FormatShape(info.shape));
+    if (num_voxels_ == 0)
+      Throw(
+          ErrorCode::kBadData, "{}: no voxels in shape {}", array.name(), FormatShape(info.shape));
   } else if (spatial != shape_) {
     Throw(ErrorCode::kBadData,
           "{}: spatial shape {}, the case's first member has {}",

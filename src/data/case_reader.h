@@ -33,17 +33,20 @@ class CaseReader {
   const std::string& id() const noexcept { return id_; }
   int64_t num_classes() const noexcept { return num_classes_; }
   int64_t num_voxels() const noexcept { return num_voxels_; }
-  const std::vector<int64_t>& shape() const noexcept { return shape_; }      // spatial
+  const std::vector<int64_t>& shape() const noexcept { return shape_; }     // spatial
   const std::vector<double>& spacing() const noexcept { return spacing_; }  // as shape()
   bool has_labels() const noexcept { return labels_ != nullptr; }
-  // A file that knows the orientation and spacing of the case (NIfTI labels or predictions), or empty.
+  // A file that knows the orientation and spacing of the case (NIfTI labels or predictions), or
+  // empty.
   const std::string& geometry_file() const noexcept { return geometry_file_; }
   InputKind input() const noexcept { return input_; }
   double floor() const noexcept { return floor_; }
   bool channels_last() const noexcept { return channels_last_; }
 
   // Null where the member was not opened.
-  const Array* member(int64_t index) const noexcept { return members_[static_cast<size_t>(index)].get(); }
+  const Array* member(int64_t index) const noexcept {
+    return members_[static_cast<size_t>(index)].get();
+  }
   int64_t num_members() const noexcept { return static_cast<int64_t>(members_.size()); }
   const LabelReader* labels() const noexcept { return labels_.get(); }
   const Array* mask() const noexcept { return mask_.get(); }

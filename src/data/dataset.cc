@@ -42,7 +42,8 @@ void CheckLabelMap(const Dataset& dataset, const std::string& where) {
 std::vector<double> ReadSpacing(JsonObject* object) {
   std::vector<double> spacing = object->Numbers("spacing");
   for (const double s : spacing) {
-    if (!(s > 0.0)) Throw(ErrorCode::kBadData, "{}: spacing {} is not positive", object->where(), s);
+    if (!(s > 0.0))
+      Throw(ErrorCode::kBadData, "{}: spacing {} is not positive", object->where(), s);
   }
   return spacing;
 }
@@ -52,12 +53,13 @@ Case ReadCase(const Json& json, const std::string& where) {
   Case result;
   result.id = object.String("id");
   // The id becomes a file name under the output folder of `apply`.
-  if (result.id.empty() || result.id == "." || result.id == ".." || result.id.find('/') != std::string::npos ||
-      result.id.find('\0') != std::string::npos) {
+  if (result.id.empty() || result.id == "." || result.id == ".." ||
+      result.id.find('/') != std::string::npos || result.id.find('\0') != std::string::npos) {
     Throw(ErrorCode::kBadData, "{}: id {} cannot be a file name", where, json.at("id").dump());
   }
   result.members = object.Strings("members");
-  if (result.members.empty()) Throw(ErrorCode::kBadData, "{}: no members, at least one is required", where);
+  if (result.members.empty())
+    Throw(ErrorCode::kBadData, "{}: no members, at least one is required", where);
   result.labels = object.StringOr("labels", "");
   result.image = object.StringOr("image", "");
   result.mask = object.StringOr("mask", "");
@@ -93,7 +95,10 @@ std::map<int64_t, int64_t> ReadLabelMap(JsonObject* object) {
   if (!object->Has("label_map")) return map;
   for (const auto& [key, value] : object->Object("label_map").items()) {
     if (!value.is_number_integer()) {
-      Throw(ErrorCode::kBadData, "{}: label_map: \"{}\" is not sent to a whole number", object->where(), key);
+      Throw(ErrorCode::kBadData,
+            "{}: label_map: \"{}\" is not sent to a whole number",
+            object->where(),
+            key);
     }
     const int64_t from = ParseLabelKey(object->where(), key);
     if (!map.emplace(from, value.get<int64_t>()).second) {
@@ -121,7 +126,11 @@ void CheckChoice(const std::string& where,
 void CheckClasses(const Dataset& dataset, const std::string& path) {
   const int64_t num_classes = dataset.num_classes();
   if (num_classes < 1 || num_classes > kMaxClasses) {
-    Throw(ErrorCode::kBadData, "{}: {} classes, 1 to {} are required", path, num_classes, kMaxClasses);
+    Throw(ErrorCode::kBadData,
+          "{}: {} classes, 1 to {} are required",
+          path,
+          num_classes,
+          kMaxClasses);
   }
   if (dataset.ignore_label && *dataset.ignore_label >= 0 && *dataset.ignore_label < num_classes) {
     Throw(ErrorCode::kBadData,
@@ -141,7 +150,8 @@ void CheckClasses(const Dataset& dataset, const std::string& path) {
 
 std::string FileOf(const std::string& path) {
   std::error_code ignored;  // opening the file says what is wrong
-  if (std::filesystem::is_directory(path, ignored)) return (std::filesystem::path(path) / "dataset.json").string();
+  if (std::filesystem::is_directory(path, ignored))
+    return (std::filesystem::path(path) / "dataset.json").string();
   return path;
 }
 
@@ -168,7 +178,11 @@ Dataset LoadDataset(const std::string& path) {
   JsonObject object(json, file);
   const int64_t version = object.Integer("segcal_dataset");
   if (version != kFormatVersion) {
-    Throw(ErrorCode::kUnsupported, "{}: data set format {}, this segcal reads {}", file, version, kFormatVersion);
+    Throw(ErrorCode::kUnsupported,
+          "{}: data set format {}, this segcal reads {}",
+          file,
+          version,
+          kFormatVersion);
   }
   Dataset dataset;
   dataset.folder = std::filesystem::path(file).parent_path().string();

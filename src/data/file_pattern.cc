@@ -20,9 +20,16 @@ struct Compiled {
   std::vector<std::string> names;  // of the capture groups
 };
 
-void AppendPlaceholder(const std::string& pattern, const std::string& name, std::string* regex, std::vector<std::string>* names) {
-  if (std::find(std::begin(kPlaceholders), std::end(kPlaceholders), name) == std::end(kPlaceholders)) {
-    Throw(ErrorCode::kInvalidArgument, "{}: unknown placeholder {{{}}}; there are {{case}}, {{member}}, {{group}}", pattern, name);
+void AppendPlaceholder(const std::string& pattern,
+                       const std::string& name,
+                       std::string* regex,
+                       std::vector<std::string>* names) {
+  if (std::find(std::begin(kPlaceholders), std::end(kPlaceholders), name) ==
+      std::end(kPlaceholders)) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: unknown placeholder {{{}}}; there are {{case}}, {{member}}, {{group}}",
+          pattern,
+          name);
   }
   const auto seen = std::find(names->begin(), names->end(), name);
   if (seen != names->end()) {
@@ -40,7 +47,8 @@ Compiled Compile(const std::string& pattern) {
     const char c = pattern[i];
     if (c == '{') {
       const size_t close = pattern.find('}', i);
-      if (close == std::string::npos) Throw(ErrorCode::kInvalidArgument, "{}: a {{ without }}", pattern);
+      if (close == std::string::npos)
+        Throw(ErrorCode::kInvalidArgument, "{}: a {{ without }}", pattern);
       AppendPlaceholder(pattern, pattern.substr(i + 1, close - i - 1), &regex, &compiled.names);
       i = close;
     } else if (c == '*') {
@@ -110,9 +118,11 @@ std::vector<PatternMatch> FindFiles(const std::string& pattern) {
   if (!fs::is_directory(folder)) return matches;
   // Below the depth of the pattern nothing can match, and links could lead round in circles.
   const auto levels = std::count(pattern.begin(), pattern.end(), '/') - FixedSlashes(pattern);
-  const auto options = fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
+  const auto options = fs::directory_options::follow_directory_symlink |
+                       fs::directory_options::skip_permission_denied;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, options, error), end; it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(folder, options, error), end; it != end;
+       it.increment(error)) {
     if (it.depth() >= levels) it.disable_recursion_pending();
     std::error_code gone;  // a file that vanished meanwhile, or a broken link
     if (!it->is_regular_file(gone)) continue;
@@ -120,11 +130,15 @@ std::vector<PatternMatch> FindFiles(const std::string& pattern) {
     std::smatch found;
     if (!std::regex_match(path, found, compiled.regex)) continue;
     PatternMatch match{.path = path, .values = {}};
-    for (size_t g = 0; g < compiled.names.size(); ++g) match.values[compiled.names[g]] = found[g + 1].str();
+    for (size_t g = 0; g < compiled.names.size(); ++g)
+      match.values[compiled.names[g]] = found[g + 1].str();
     matches.push_back(std::move(match));
   }
-  if (error) Throw(ErrorCode::kIo, "{}: cannot list the folder: {}", folder.string(), error.message());
-  std::sort(matches.begin(), matches.end(), [](const auto& a, const auto& b) { return NaturalLess(a.path, b.path); });
+  if (error)
+    Throw(ErrorCode::kIo, "{}: cannot list the folder: {}", folder.string(), error.message());
+  std::sort(matches.begin(), matches.end(), [](const auto& a, const auto& b) {
+    return NaturalLess(a.path, b.path);
+  });
   return matches;
 }
 

@@ -50,35 +50,49 @@ std::vector<std::pair<std::string, ByCase>> FindMembers(const std::vector<std::s
     for (PatternMatch& match : FindFiles(pattern)) {
       const auto named = match.values.find("member");
       const std::string name = named == match.values.end() ? pattern : named->second;
-      auto member = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == name; });
+      auto member = std::find_if(
+          members.begin(), members.end(), [&](const auto& m) { return m.first == name; });
       if (member == members.end()) member = members.insert(members.end(), {name, {}});
       const std::string id = match.values.at("case");
       if (!member->second.emplace(id, match).second) {
-        Throw(ErrorCode::kInvalidArgument, "{}: two files of member {} for case \"{}\"", pattern, name, id);
+        Throw(ErrorCode::kInvalidArgument,
+              "{}: two files of member {} for case \"{}\"",
+              pattern,
+              name,
+              id);
       }
     }
     if (members.size() == before) Throw(ErrorCode::kIo, "{}: no file matches", pattern);
-    std::sort(members.begin() + static_cast<std::ptrdiff_t>(before), members.end(), [](const auto& a, const auto& b) {
-      return NaturalLess(a.first, b.first);
-    });
+    std::sort(members.begin() + static_cast<std::ptrdiff_t>(before),
+              members.end(),
+              [](const auto& a, const auto& b) { return NaturalLess(a.first, b.first); });
   }
   return members;
 }
 
 // The file of case `id`, relative; empty if there is none and that is allowed.
-std::string Lookup(const ByCase& files, const std::string& pattern, const Case& c, bool allow_missing, const Dataset& dataset) {
+std::string Lookup(const ByCase& files,
+                   const std::string& pattern,
+                   const Case& c,
+                   bool allow_missing,
+                   const Dataset& dataset) {
   if (pattern.empty()) return {};
   const auto it = files.find(c.id);
   if (it != files.end()) return RelativeTo(dataset.folder, it->second.path);
   if (allow_missing) return {};
-  Throw(ErrorCode::kIo, "{}: no file for case \"{}\" (use --allow-missing to go on without it)", pattern, c.id);
+  Throw(ErrorCode::kIo,
+        "{}: no file for case \"{}\" (use --allow-missing to go on without it)",
+        pattern,
+        c.id);
 }
 
 }  // namespace
 
 void IndexFiles(const IndexPatterns& patterns, bool allow_missing, Dataset* dataset) {
   const auto members = FindMembers(patterns.members);
-  const auto find = [](const std::string& pattern) { return pattern.empty() ? ByCase{} : FindByCase(pattern); };
+  const auto find = [](const std::string& pattern) {
+    return pattern.empty() ? ByCase{} : FindByCase(pattern);
+  };
   const ByCase labels = find(patterns.labels);
   const ByCase images = find(patterns.images);
   const ByCase masks = find(patterns.masks);
@@ -90,7 +104,8 @@ void IndexFiles(const IndexPatterns& patterns, bool allow_missing, Dataset* data
     c.id = id;
     for (const auto& [name, files] : members) {
       const auto it = files.find(id);
-      if (it == files.end()) Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, name);
+      if (it == files.end())
+        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, name);
       c.members.push_back(RelativeTo(dataset->folder, it->second.path));
       const auto group = it->second.values.find("group");
       if (group != it->second.values.end()) c.group = group->second;
@@ -112,18 +127,21 @@ void IndexFiles(const IndexPatterns& patterns, bool allow_missing, Dataset* data
 void ReadNnunetLabels(const std::string& path, Dataset* dataset) {
   const Json json = ReadJson(path);
   if (!json.is_object() || !json.contains("labels") || !json["labels"].is_object()) {
-    Throw(ErrorCode::kBadData, "{}: no \"labels\" object; nnU-Net's dataset.json is required", path);
+    Throw(
+        ErrorCode::kBadData, "{}: no \"labels\" object; nnU-Net's dataset.json is required", path);
   }
   std::map<int64_t, std::string> by_value;
   for (const auto& [name, value] : json["labels"].items()) {
     if (value.is_array()) {
       Throw(ErrorCode::kUnsupported,
-            "{}: \"{}\" is a region of several labels: its channels are independent sigmoids, not a softmax, and are "
+            "{}: \"{}\" is a region of several labels: its channels are independent sigmoids, not "
+            "a softmax, and are "
             "not supported",
             path,
             name);
     }
-    if (!value.is_number_integer()) Throw(ErrorCode::kBadData, "{}: label \"{}\" is not a whole number", path, name);
+    if (!value.is_number_integer())
+      Throw(ErrorCode::kBadData, "{}: label \"{}\" is not a whole number", path, name);
     if (name == "ignore") {
       dataset->ignore_label = value.get<int64_t>();
     } else {

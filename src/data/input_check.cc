@@ -33,14 +33,18 @@ double ElementAt(const std::byte* bytes, DType dtype, int64_t i) {
 }
 
 // Scores of `count` voxels from `first`, as [voxel][class].
-std::vector<double> ReadScores(const CaseReader& reader, const Array& array, int64_t first, int64_t count) {
+std::vector<double> ReadScores(const CaseReader& reader,
+                               const Array& array,
+                               int64_t first,
+                               int64_t count) {
   const int64_t num_classes = reader.num_classes();
   const DType dtype = array.info().dtype;
   std::vector<std::byte> bytes(static_cast<size_t>(num_classes * count * SizeOf(dtype)));
   std::vector<double> scores(static_cast<size_t>(num_classes * count));
   if (reader.channels_last()) {
     array.Read(first * num_classes, num_classes * count, bytes.data());
-    for (int64_t i = 0; i < num_classes * count; ++i) scores[static_cast<size_t>(i)] = ElementAt(bytes.data(), dtype, i);
+    for (int64_t i = 0; i < num_classes * count; ++i)
+      scores[static_cast<size_t>(i)] = ElementAt(bytes.data(), dtype, i);
     return scores;
   }
   for (int64_t c = 0; c < num_classes; ++c) {
@@ -80,7 +84,8 @@ Evidence Probe(const CaseReader& reader, const Array& array) {
   for (int64_t p = 0; p < kProbes; ++p) {
     const int64_t first = (reader.num_voxels() - count) / (kProbes - 1) * p;
     const std::vector<double> scores = ReadScores(reader, array, first, count);
-    for (int64_t v = 0; v < count; ++v) AddRow(scores.data() + v * reader.num_classes(), reader.num_classes(), &evidence);
+    for (int64_t v = 0; v < count; ++v)
+      AddRow(scores.data() + v * reader.num_classes(), reader.num_classes(), &evidence);
   }
   return evidence;
 }
@@ -97,14 +102,16 @@ void CheckInputKind(const CaseReader& reader) {
     const bool all_distributions = evidence.distributions == evidence.rows && evidence.soft > 0;
     if (reader.input() == InputKind::kLogits && all_distributions) {
       Throw(ErrorCode::kBadData,
-            "{}: the data set says \"logits\", but all {} voxels looked at are probabilities that sum to one; "
+            "{}: the data set says \"logits\", but all {} voxels looked at are probabilities that "
+            "sum to one; "
             "set \"input\": \"probabilities\"",
             array->name(),
             evidence.rows);
     }
     if (reader.input() == InputKind::kLogProbs && 2 * evidence.normalised < evidence.rows) {
       Throw(ErrorCode::kBadData,
-            "{}: the data set says \"log_probabilities\", but their exponentials do not sum to one at {} of {} voxels "
+            "{}: the data set says \"log_probabilities\", but their exponentials do not sum to one "
+            "at {} of {} voxels "
             "looked at; set \"input\": \"logits\"?",
             array->name(),
             evidence.rows - evidence.normalised,

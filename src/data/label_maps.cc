@@ -12,7 +12,8 @@ namespace {
 constexpr int64_t kIgnored = 255;
 
 // Label ids of the 19 evaluated classes of Cityscapes, in the order of their train ids.
-constexpr int64_t kCityscapes[] = {7, 8, 11, 12, 13, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33};
+constexpr int64_t kCityscapes[] = {
+    7, 8, 11, 12, 13, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33};
 constexpr int64_t kCityscapesIds = 34;
 
 std::map<int64_t, int64_t> Cityscapes() {
@@ -36,13 +37,18 @@ std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path) {
   if (name_or_path == "ade20k") return Ade20k();
   std::map<int64_t, int64_t> map;
   const Json json = ReadJson(name_or_path);
-  if (!json.is_object()) Throw(ErrorCode::kBadData, "{}: an object {{\"from\": to}} is required", name_or_path);
+  if (!json.is_object())
+    Throw(ErrorCode::kBadData, "{}: an object {{\"from\": to}} is required", name_or_path);
   for (const auto& [key, value] : json.items()) {
     int64_t from = 0;
     const char* end = key.data() + key.size();
     const auto result = std::from_chars(key.data(), end, from);
     if (result.ec != std::errc() || result.ptr != end || !value.is_number_integer()) {
-      Throw(ErrorCode::kBadData, "{}: \"{}\": {} is not a pair of whole numbers", name_or_path, key, value.dump());
+      Throw(ErrorCode::kBadData,
+            "{}: \"{}\": {} is not a pair of whole numbers",
+            name_or_path,
+            key,
+            value.dump());
     }
     map[from] = value.get<int64_t>();
   }

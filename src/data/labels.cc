@@ -16,7 +16,8 @@ constexpr int32_t kUnknown = -2;
 constexpr int64_t kSmallValues = 256;
 
 template <class T>
-void ConvertIntegers(const Array&, int64_t, const std::byte* bytes, std::span<int64_t> out, const char*) {
+void ConvertIntegers(
+    const Array&, int64_t, const std::byte* bytes, std::span<int64_t> out, const char*) {
   for (size_t i = 0; i < out.size(); ++i) {
     T value;
     std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
@@ -112,7 +113,8 @@ LabelReader::LabelReader(const Dataset& dataset, std::unique_ptr<Array> array)
 int32_t LabelReader::Lookup(int64_t value) const {
   if (!label_map_.empty()) {
     const auto it = label_map_.find(value);
-    if (it == label_map_.end()) return ignore_label_ && value == *ignore_label_ ? kNoLabel : kUnknown;
+    if (it == label_map_.end())
+      return ignore_label_ && value == *ignore_label_ ? kNoLabel : kUnknown;
     value = it->second;
   }
   if (ignore_label_ && value == *ignore_label_) return kNoLabel;
@@ -121,7 +123,8 @@ int32_t LabelReader::Lookup(int64_t value) const {
 }
 
 int32_t LabelReader::ClassOf(int64_t value, int64_t voxel) const {
-  const int32_t label = value >= 0 && value < kSmallValues ? small_[static_cast<size_t>(value)] : Lookup(value);
+  const int32_t label =
+      value >= 0 && value < kSmallValues ? small_[static_cast<size_t>(value)] : Lookup(value);
   if (label != kUnknown) return label;
   Throw(ErrorCode::kBadData,
         "{}: label {} at voxel {}; {} in [0, {}){} is required",
@@ -130,7 +133,8 @@ int32_t LabelReader::ClassOf(int64_t value, int64_t voxel) const {
         voxel,
         label_map_.empty() ? "a class" : "a value of label_map, giving a class",
         num_classes_,
-        ignore_label_ ? fmt::format(" or the ignore label {}", *ignore_label_) : " (no ignore_label is set)");
+        ignore_label_ ? fmt::format(" or the ignore label {}", *ignore_label_)
+                      : " (no ignore_label is set)");
 }
 
 // The usual case, labels in bytes: one look-up per voxel. False if some value has no class.
@@ -157,7 +161,8 @@ void LabelReader::Read(int64_t first, std::span<int32_t> out) const {
   if ((dtype == DType::kU8 || dtype == DType::kBool) && ReadBytes(first, out)) return;
   std::vector<int64_t> values(out.size());
   ReadIntegers(*array_, first, values, "labels");
-  for (size_t i = 0; i < out.size(); ++i) out[i] = ClassOf(values[i], first + static_cast<int64_t>(i));
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = ClassOf(values[i], first + static_cast<int64_t>(i));
 }
 
 }  // namespace segcal

@@ -33,10 +33,12 @@ class LabelReader {
   std::map<int64_t, int64_t> label_map_;
   std::optional<int64_t> ignore_label_;
   int64_t num_classes_;
-  std::vector<int32_t> small_;  // class of values 0..255, or kUnknown: the usual case without a search
+  std::vector<int32_t>
+      small_;  // class of values 0..255, or kUnknown: the usual case without a search
 };
 
-// Reads `count` elements as 64-bit integers, whatever the type; a fraction is an error naming `what`.
+// Reads `count` elements as 64-bit integers, whatever the type; a fraction is an error naming
+// `what`.
 void ReadIntegers(const Array& array, int64_t first, std::span<int64_t> out, const char* what);
 
 }  // namespace segcal

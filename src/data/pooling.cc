@@ -17,20 +17,24 @@ constexpr double kLowestProbability = 1e-8;
 
 bool IsMember(const std::string& text) {
   return text.size() >= 2 && text.size() <= 6 && text[0] == 'z' &&
-         std::all_of(text.begin() + 1, text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+         std::all_of(
+             text.begin() + 1, text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 }  // namespace
 
-bool LooksLikePooling(const std::string& text) { return text == "z" || text == "p" || IsMember(text); }
+bool LooksLikePooling(const std::string& text) {
+  return text == "z" || text == "p" || IsMember(text);
+}
 
 Pooling ParsePooling(const std::string& text) {
   if (text == "z") return {.rule = PoolRule::kMeanLogits, .member = -1};
   if (text == "p") return {.rule = PoolRule::kMeanProbs, .member = -1};
   if (IsMember(text)) return {.rule = PoolRule::kMeanLogits, .member = std::stoll(text.substr(1))};
-  Throw(ErrorCode::kInvalidArgument,
-        "unknown pooling \"{}\": z (mean logits), p (mean probabilities) or z0, z1, ... (one member)",
-        text);
+  Throw(
+      ErrorCode::kInvalidArgument,
+      "unknown pooling \"{}\": z (mean logits), p (mean probabilities) or z0, z1, ... (one member)",
+      text);
 }
 
 std::string FormatPooling(const Pooling& pooling) {

@@ -11,7 +11,8 @@
 namespace segcal {
 namespace {
 
-// Random streams of the cases drawn and of the tiles of case `index`, apart from other uses of the seed.
+// Random streams of the cases drawn and of the tiles of case `index`, apart from other uses of the
+// seed.
 constexpr uint64_t kCaseStream = 0x43415345;
 constexpr uint64_t kTileStream = 0x53414D504C450000;
 
@@ -28,16 +29,19 @@ std::vector<int64_t> DrawStratified(int64_t total, int64_t wanted, Rng rng) {
 }
 
 int64_t BytesPerTile(int64_t num_classes) {
-  return kTileVoxels * (num_classes * int64_t{sizeof(float)} + int64_t{sizeof(double) + sizeof(uint16_t) + sizeof(int32_t)});
+  return kTileVoxels * (num_classes * int64_t{sizeof(float)} +
+                        int64_t{sizeof(double) + sizeof(uint16_t) + sizeof(int32_t)});
 }
 
-TileSample SampleCase(const CaseStream& stream, const Pooling& pooling, int64_t c, int64_t num_tiles, uint64_t seed) {
+TileSample SampleCase(
+    const CaseStream& stream, const Pooling& pooling, int64_t c, int64_t num_tiles, uint64_t seed) {
   const auto reader = stream.Open(c);
   const int64_t all_tiles = (reader->num_voxels() + kTileVoxels - 1) / kTileVoxels;
   TileSample sample;
   VoxelBlock block;
   TileBuffer buffer;
-  for (const int64_t t : DrawStratified(all_tiles, num_tiles, Rng(seed, kTileStream + static_cast<uint64_t>(c)))) {
+  for (const int64_t t :
+       DrawStratified(all_tiles, num_tiles, Rng(seed, kTileStream + static_cast<uint64_t>(c)))) {
     const int64_t first = t * kTileVoxels;
     block.Read(*reader, first, std::min(kTileVoxels, reader->num_voxels() - first));
     sample.Add(block.PoolTileInto(0, pooling, &buffer));
@@ -71,15 +75,20 @@ void TileSample::Append(TileSample&& other) {
   tiles_.insert(tiles_.end(), other.tiles_.begin(), other.tiles_.end());
 }
 
-TileSample SampleTiles(const CaseStream& stream, const Pooling& pooling, int64_t max_voxels, uint64_t seed) {
-  const int64_t affordable = stream.options().memory / 8 / BytesPerTile(stream.dataset().num_classes());
+TileSample SampleTiles(const CaseStream& stream,
+                       const Pooling& pooling,
+                       int64_t max_voxels,
+                       uint64_t seed) {
+  const int64_t affordable =
+      stream.options().memory / 8 / BytesPerTile(stream.dataset().num_classes());
   const int64_t max_tiles = std::max<int64_t>(1, std::min(max_voxels / kTileVoxels, affordable));
   const int64_t num_cases = stream.num_cases();
   const std::vector<int64_t> cases = DrawStratified(num_cases, max_tiles, Rng(seed, kCaseStream));
   const int64_t per_case = max_tiles / static_cast<int64_t>(cases.size());
   std::vector<TileSample> parts(cases.size());
   ParallelFor(static_cast<int64_t>(cases.size()), stream.num_workers(), [&](int64_t i, int) {
-    parts[static_cast<size_t>(i)] = SampleCase(stream, pooling, cases[static_cast<size_t>(i)], per_case, seed);
+    parts[static_cast<size_t>(i)] =
+        SampleCase(stream, pooling, cases[static_cast<size_t>(i)], per_case, seed);
   });
   TileSample sample;
   for (TileSample& part : parts) sample.Append(std::move(part));

@@ -25,8 +25,8 @@ class TileSample {
 };
 
 // At most max_voxels voxels, and at most an eighth of the stream's memory: the same number of tiles
-// from every case, each drawn at random from its stretch of the case; with more cases than tiles, one
-// tile of as many cases. Deterministic by seed for any thread count.
+// from every case, each drawn at random from its stretch of the case; with more cases than tiles,
+// one tile of as many cases. Deterministic by seed for any thread count.
 TileSample SampleTiles(const CaseStream& stream,
                        const Pooling& pooling,
                        int64_t max_voxels,

@@ -32,7 +32,8 @@ void Shuffle(std::vector<std::string>* groups, uint64_t seed) {
 
 // Cumulative number of groups after each part, by rounding cumulative shares: parts differ from
 // their exact share by less than one group, and the last ends at the total.
-std::vector<size_t> Ends(const std::vector<std::pair<std::string, double>>& proportions, size_t total) {
+std::vector<size_t> Ends(const std::vector<std::pair<std::string, double>>& proportions,
+                         size_t total) {
   double sum = 0.0;
   for (const auto& [name, share] : proportions) {
     if (!(share > 0.0) || !std::isfinite(share)) {
@@ -44,7 +45,8 @@ std::vector<size_t> Ends(const std::vector<std::pair<std::string, double>>& prop
   double cumulative = 0.0;
   for (const auto& [name, share] : proportions) {
     cumulative += share;
-    ends.push_back(static_cast<size_t>(std::llround(cumulative / sum * static_cast<double>(total))));
+    ends.push_back(
+        static_cast<size_t>(std::llround(cumulative / sum * static_cast<double>(total))));
   }
   return ends;
 }
@@ -63,7 +65,8 @@ void AssignSplits(Dataset* dataset,
     while (part + 1 < ends.size() && g >= ends[part]) ++part;
     split_of[groups[g]] = proportions[part].first;
   }
-  for (Case& c : dataset->cases) c.split = split_of.at(c.group.empty() ? "case " + c.id : "group " + c.group);
+  for (Case& c : dataset->cases)
+    c.split = split_of.at(c.group.empty() ? "case " + c.id : "group " + c.group);
 }
 
 }  // namespace segcal

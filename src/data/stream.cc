@@ -18,7 +18,8 @@ std::vector<int64_t> MembersOf(const Dataset& dataset, const std::vector<Pooling
   std::vector<int64_t> members;
   for (const Pooling& pooling : poolings) {
     if (pooling.member < 0) return {};
-    if (!dataset.cases.empty() && pooling.member >= static_cast<int64_t>(dataset.cases[0].members.size())) {
+    if (!dataset.cases.empty() &&
+        pooling.member >= static_cast<int64_t>(dataset.cases[0].members.size())) {
       Throw(ErrorCode::kInvalidArgument,
             "pooling {} asks for member {}, the data set has members 0 to {}",
             FormatPooling(pooling),
@@ -44,8 +45,8 @@ int64_t ResidentBytes(const CaseReader& reader) {
 
 }  // namespace
 
-// Cases that stay open between passes, because opening again would decode again. Bounded in bytes and
-// in files: a process may usually hold 1024.
+// Cases that stay open between passes, because opening again would decode again. Bounded in bytes
+// and in files: a process may usually hold 1024.
 class CaseStream::Kept {
  public:
   Kept(size_t num_cases, int64_t max_bytes) : readers_(num_cases), max_bytes_(max_bytes) {}
@@ -76,7 +77,9 @@ class CaseStream::Kept {
 };
 
 CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options)
-    : dataset_(std::move(dataset)), options_(std::move(options)), members_(MembersOf(dataset_, poolings)) {
+    : dataset_(std::move(dataset)),
+      options_(std::move(options)),
+      members_(MembersOf(dataset_, poolings)) {
   if (options_.threads <= 0) options_.threads = AvailableThreads();
   // A quarter for cases kept open, half for cases being decoded, the rest for blocks and sums.
   kept_ = std::make_unique<Kept>(dataset_.cases.size(), options_.memory / 4);
@@ -126,13 +129,16 @@ class Schedule {
     int64_t count = 0;
   };
 
-  Schedule(const CaseStream& stream, std::string stage) : stream_(stream), stage_(std::move(stage)) {}
+  Schedule(const CaseStream& stream, std::string stage)
+      : stream_(stream), stage_(std::move(stage)) {}
 
   Item Take() {
     for (;;) {
       std::unique_lock lock(mutex_);
       // Wait only while another worker is opening a case and there is nothing else to do.
-      ready_.wait(lock, [&] { return failed_ || HasBlocks() || next_case_ < stream_.num_cases() || opening_ == 0; });
+      ready_.wait(lock, [&] {
+        return failed_ || HasBlocks() || next_case_ < stream_.num_cases() || opening_ == 0;
+      });
       if (failed_) return {};
       if (HasBlocks()) return NextBlock();
       if (next_case_ == stream_.num_cases()) return {};
@@ -171,7 +177,8 @@ class Schedule {
     for (const auto& c : cases_) {
       const int64_t left = c->reader->num_voxels() - c->next_voxel;
       if (left == 0) continue;
-      const Item item{.opened = c.get(), .first = c->next_voxel, .count = std::min(kBlockVoxels, left)};
+      const Item item{
+          .opened = c.get(), .first = c->next_voxel, .count = std::min(kBlockVoxels, left)};
       c->next_voxel += item.count;
       return item;
     }
@@ -196,7 +203,8 @@ class Schedule {
   void Report() {
     if (!stream_.options().progress) return;
     const int64_t total = voxels_opened_ / cases_opened_ * stream_.num_cases();
-    stream_.options().progress({.stage = stage_, .done = voxels_done_, .total = std::max(total, voxels_done_)});
+    stream_.options().progress(
+        {.stage = stage_, .done = voxels_done_, .total = std::max(total, voxels_done_)});
   }
 
   const CaseStream& stream_;

@@ -15,9 +15,9 @@
 namespace segcal {
 
 struct StreamOptions {
-  int threads = 0;                        // 0: all available
-  int64_t memory = int64_t{2} << 30;      // what all of this may keep resident
-  std::string cache_dir;                  // decoded data too large for memory goes here; empty: system's
+  int threads = 0;                    // 0: all available
+  int64_t memory = int64_t{2} << 30;  // what all of this may keep resident
+  std::string cache_dir;  // decoded data too large for memory goes here; empty: system's
   ProgressCallback progress;
 };
 
@@ -29,7 +29,9 @@ class CaseStream {
   // Over files; opens only the members that `poolings` use.
   CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options);
   // Over cases that are open already (the caller's arrays).
-  CaseStream(Dataset dataset, std::vector<std::shared_ptr<const CaseReader>> readers, StreamOptions options);
+  CaseStream(Dataset dataset,
+             std::vector<std::shared_ptr<const CaseReader>> readers,
+             StreamOptions options);
   ~CaseStream();
 
   const Dataset& dataset() const noexcept { return dataset_; }

@@ -47,7 +47,8 @@ TemperatureSums TemperaturePass(const TileSample& sample, int num_threads, doubl
   ParallelFor(num_blocks, num_threads, [&](int64_t block, int worker) {
     TemperatureTotals& mine = totals[static_cast<size_t>(worker)];
     const int64_t end = std::min(sample.num_tiles(), (block + 1) * kTilesPerBlock);
-    for (int64_t t = block * kTilesPerBlock; t < end; ++t) AddTemperatureSums(sample.tile(t), beta, mine.pending());
+    for (int64_t t = block * kTilesPerBlock; t < end; ++t)
+      AddTemperatureSums(sample.tile(t), beta, mine.pending());
     mine.Flush();
   });
   TemperatureTotals total;

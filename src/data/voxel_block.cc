@@ -22,7 +22,8 @@ const char* Explain(PoolFault fault) {
     case PoolFault::kPositiveLogProb:
       return "a value above 0; the data set says \"log_probabilities\" (are these logits?)";
     case PoolFault::kSumNotOne:
-      return "the classes do not sum to one; the data set says \"probabilities\" (sigmoid or region "
+      return "the classes do not sum to one; the data set says \"probabilities\" (sigmoid or "
+             "region "
              "channels are independent yes/no problems, not supported: give softmax outputs)";
   }
   return "";
@@ -40,7 +41,8 @@ void TileBuffer::Reserve(int64_t num_classes) {
   const int64_t decision = kTileVoxels * int64_t{sizeof(uint16_t)};
   const int64_t labels = kTileVoxels * int64_t{sizeof(int32_t)};
   // Every part is a multiple of 64 bytes because kTileVoxels is.
-  std::byte* p = memory_.Reserve(logits + offset + decision + labels + PoolScratchBytes(num_classes));
+  std::byte* p =
+      memory_.Reserve(logits + offset + decision + labels + PoolScratchBytes(num_classes));
   logits_ = reinterpret_cast<float*>(p);
   offset_ = reinterpret_cast<double*>(p += logits);
   decision_ = reinterpret_cast<uint16_t*>(p += offset);
@@ -75,7 +77,8 @@ void VoxelBlock::ReadMember(int64_t member) {
     return;
   }
   const int64_t size = SizeOf(rows.dtype);
-  std::byte* bytes = storage_[static_cast<size_t>(member)].Reserve(num_classes * kBlockVoxels * size);
+  std::byte* bytes =
+      storage_[static_cast<size_t>(member)].Reserve(num_classes * kBlockVoxels * size);
   rows.data = bytes;
   if (last) {
     array.Read(first_ * num_classes, count_ * num_classes, bytes);
@@ -83,7 +86,8 @@ void VoxelBlock::ReadMember(int64_t member) {
     rows.voxel_stride = num_classes;
     return;
   }
-  for (int64_t c = 0; c < num_classes; ++c) array.Read(c * voxels + first_, count_, bytes + c * kBlockVoxels * size);
+  for (int64_t c = 0; c < num_classes; ++c)
+    array.Read(c * voxels + first_, count_, bytes + c * kBlockVoxels * size);
   rows.class_stride = kBlockVoxels;
   rows.voxel_stride = 1;
 }
@@ -119,9 +123,11 @@ Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer*
   const int64_t count = std::min(kTileVoxels, count_ - begin);
   buffer->Reserve(reader_->num_classes());
   PointRowsAt(begin, pooling);
-  const PoolOptions options{.input = reader_->input(), .rule = pooling.rule, .floor = reader_->floor()};
+  const PoolOptions options{
+      .input = reader_->input(), .rule = pooling.rule, .floor = reader_->floor()};
   const PoolOutput out = buffer->output();
-  const PoolStatus status = PoolTile(tile_rows_, reader_->num_classes(), count, options, buffer->scratch(), out);
+  const PoolStatus status =
+      PoolTile(tile_rows_, reader_->num_classes(), count, options, buffer->scratch(), out);
   if (status.fault != PoolFault::kNone) ThrowFault(status, first_ + begin, pooling);
   renormalised_ += status.renormalised;
 
@@ -138,7 +144,9 @@ Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer*
           .masked = masked_.empty() ? nullptr : masked_.data() + begin};
 }
 
-void VoxelBlock::ThrowFault(const PoolStatus& status, int64_t tile_first, const Pooling& pooling) const {
+void VoxelBlock::ThrowFault(const PoolStatus& status,
+                            int64_t tile_first,
+                            const Pooling& pooling) const {
   const int64_t member = pooling.member >= 0 ? pooling.member : status.member;
   Throw(ErrorCode::kBadData,
         "{}: {}: {}",

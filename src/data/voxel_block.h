@@ -22,7 +22,9 @@ inline constexpr int64_t kBlockVoxels = 32 * kTileVoxels;
 class TileBuffer {
  public:
   void Reserve(int64_t num_classes);
-  PoolOutput output() noexcept { return {.logits = logits_, .offset = offset_, .decision = decision_}; }
+  PoolOutput output() noexcept {
+    return {.logits = logits_, .offset = offset_, .decision = decision_};
+  }
   int32_t* labels() noexcept { return labels_; }
   void* scratch() noexcept { return scratch_; }
 
@@ -36,8 +38,8 @@ class TileBuffer {
   void* scratch_ = nullptr;
 };
 
-// Up to kBlockVoxels consecutive voxels of one case as they are in the files: members not yet pooled,
-// labels as classes. Reused from block to block by one thread.
+// Up to kBlockVoxels consecutive voxels of one case as they are in the files: members not yet
+// pooled, labels as classes. Reused from block to block by one thread.
 class VoxelBlock {
  public:
   // Reads voxels [first, first + count) of every opened member, with labels and mask.

@@ -158,7 +158,8 @@ PoolStatus PoolTile(std::span<const MemberRows> members,
                          &status.renormalised)) {
       status = FindPoolFault(members, num_classes, first, block, options);
       // Members that are finite one by one may still have no finite mean.
-      if (status.fault == PoolFault::kNone) status = {.fault = PoolFault::kNotANumber, .voxel = first};
+      if (status.fault == PoolFault::kNone)
+        status = {.fault = PoolFault::kNotANumber, .voxel = first};
       return status;
     }
   }

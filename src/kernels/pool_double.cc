@@ -282,8 +282,7 @@ MemberRule RuleFor(const PoolOptions& options, size_t num_members) {
   const bool log_probs = options.input == InputKind::kLogProbs;
   return {.input = options.input,
           .rule = options.rule,
-          .largest_input =
-              log_probs ? static_cast<double>(kMaxLogProb) : finite,
+          .largest_input = log_probs ? static_cast<double>(kMaxLogProb) : finite,
           .lowest_prob = std::exp(options.floor)};
 }
 

@@ -7,8 +7,8 @@
 namespace segcal {
 namespace {
 
-// Below this share of the upper end of the bracket, bisection stops being logarithmic: the lower end
-// is zero and has no logarithm.
+// Below this share of the upper end of the bracket, bisection stops being logarithmic: the lower
+// end is zero and has no logarithm.
 constexpr double kLogFloor = 1e-4;
 
 // The root nearest zero of slope + curvature s + third s^2 / 2 = 0, written without cancellation;

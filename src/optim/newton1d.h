@@ -33,9 +33,10 @@ struct Newton1DResult {
 };
 
 // Minimises a convex function on [lower, upper] from a point already evaluated. Steps use the third
-// derivative (cubic convergence: an evaluation is a pass over the data, a derivative is not) and are
-// kept inside the bracket that the signs of the slopes give; a step that leaves it is replaced by the
-// bound itself, once, then by bisection of the bracket, on a logarithmic scale where lower >= 0.
+// derivative (cubic convergence: an evaluation is a pass over the data, a derivative is not) and
+// are kept inside the bracket that the signs of the slopes give; a step that leaves it is replaced
+// by the bound itself, once, then by bisection of the bracket, on a logarithmic scale where lower
+// >= 0.
 Newton1DResult MinimizeConvex1D(const std::function<Point1D(double x)>& evaluate,
                                 const Point1D& start,
                                 const Newton1DOptions& options);

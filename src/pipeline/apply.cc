@@ -42,7 +42,10 @@ std::filesystem::path Resolved(const std::filesystem::path& path) {
 
 class Application {
  public:
-  Application(const Model& model, const CaseStream& stream, std::string folder, const ApplyOptions& options)
+  Application(const Model& model,
+              const CaseStream& stream,
+              std::string folder,
+              const ApplyOptions& options)
       : state_(model.state()),
         stream_(stream),
         folder_(std::move(folder)),
@@ -64,7 +67,9 @@ class Application {
     std::atomic<int64_t> voxels{0};
     stream_.ForEachBlock(
         "apply " + state_.pipeline,
-        [&](VoxelBlock& block, int64_t c, int worker) { ApplyBlock(block, c, &workspaces_[static_cast<size_t>(worker)]); },
+        [&](VoxelBlock& block, int64_t c, int worker) {
+          ApplyBlock(block, c, &workspaces_[static_cast<size_t>(worker)]);
+        },
         [&](int64_t c, const CaseReader& reader) {
           Finish(&cases_[static_cast<size_t>(c)]);
           voxels += reader.num_voxels();
@@ -92,7 +97,8 @@ class Application {
   void CheckOutputs() const {
     std::set<std::filesystem::path> inputs;
     const auto add = [&](const std::string& path) {
-      if (!path.empty()) inputs.insert(Resolved(std::filesystem::path(stream_.dataset().folder) / path));
+      if (!path.empty())
+        inputs.insert(Resolved(std::filesystem::path(stream_.dataset().folder) / path));
     };
     for (const Case& c : stream_.dataset().cases) {
       for (const std::string& member : c.members) add(member);
@@ -102,7 +108,9 @@ class Application {
       for (const OutputKind* kind : kinds_) {
         const std::string path = PathOf(c, *kind);
         if (inputs.contains(Resolved(path))) {
-          Throw(ErrorCode::kInvalidArgument, "{}: is a file of the data set; choose another folder to write to", path);
+          Throw(ErrorCode::kInvalidArgument,
+                "{}: is a file of the data set; choose another folder to write to",
+                path);
         }
       }
     }
@@ -112,7 +120,8 @@ class Application {
     for (const OutputKind* kind : kinds_) {
       std::error_code error;
       std::filesystem::create_directories(FolderOf(*kind), error);
-      if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", FolderOf(*kind), error.message());
+      if (error)
+        Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", FolderOf(*kind), error.message());
     }
   }
 
@@ -121,7 +130,10 @@ class Application {
     std::call_once(files.made, [&] {
       for (const OutputKind* kind : kinds_) {
         if (kind->needs_labels && !reader.has_labels()) {
-          Throw(ErrorCode::kBadData, "case {} has no labels, which {} needs", reader.id(), kind->name);
+          Throw(ErrorCode::kBadData,
+                "case {} has no labels, which {} needs",
+                reader.id(),
+                kind->name);
         }
         files.outputs.emplace_back(PathOf(c, *kind), *kind, reader, options_);
       }
@@ -144,12 +156,16 @@ class Application {
         files.outputs[k].AddTile({tile, probs, *files.bound}, keep_decision, t, &work->scratch[k]);
       }
     }
-    for (size_t k = 0; k < files.outputs.size(); ++k) files.outputs[k].WriteBlock(block, &work->scratch[k]);
+    for (size_t k = 0; k < files.outputs.size(); ++k)
+      files.outputs[k].WriteBlock(block, &work->scratch[k]);
     renormalised_ += block.TakeRenormalised();
   }
 
   // Masked voxels are not calibrated: they keep softmax(z).
-  static void RestoreMasked(const Tile& tile, bool keep_decision, const TileProbs& probs, Workspace* work) {
+  static void RestoreMasked(const Tile& tile,
+                            bool keep_decision,
+                            const TileProbs& probs,
+                            Workspace* work) {
     const TileProbs plain = work->plain.Reserve(tile.num_classes);
     SoftmaxTile(tile, 1.0, plain);
     if (keep_decision) KeepWinner(tile.decision, tile.num_classes, plain.probs);
@@ -179,11 +195,16 @@ class Application {
 
 }  // namespace
 
-ApplyResult Apply(const Model& model, const Dataset& dataset, const std::string& folder, const ApplyOptions& options) {
+ApplyResult Apply(const Model& model,
+                  const Dataset& dataset,
+                  const std::string& folder,
+                  const ApplyOptions& options) {
   const ModelState& state = model.state();
   CheckCompatible(model, dataset);
   if (options.dtype != DType::kF16 && options.dtype != DType::kF32) {
-    Throw(ErrorCode::kInvalidArgument, "cannot write {}; float16 or float32 is required", NameOf(options.dtype));
+    Throw(ErrorCode::kInvalidArgument,
+          "cannot write {}; float16 or float32 is required",
+          NameOf(options.dtype));
   }
   if (options.write.empty()) Throw(ErrorCode::kInvalidArgument, "nothing to write is named");
   const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);

@@ -14,13 +14,16 @@ namespace {
 std::shared_ptr<const Array> ArrayOf(const ScoresView& view, int64_t member, bool channels_last) {
   const std::string name = fmt::format("member {}", member);
   // The stride of an axis with one element does not matter.
-  const auto has = [](int64_t count, int64_t stride, int64_t wanted) { return count == 1 || stride == wanted; };
+  const auto has = [](int64_t count, int64_t stride, int64_t wanted) {
+    return count == 1 || stride == wanted;
+  };
   const bool contiguous =
       has(view.num_classes, view.class_stride, channels_last ? 1 : view.num_voxels) &&
       has(view.num_voxels, view.voxel_stride, channels_last ? view.num_classes : 1);
   if (!contiguous) {
     Throw(ErrorCode::kUnsupported,
-          "{}: class stride {} and voxel stride {}; contiguous (C, voxels) or (voxels, C) is required",
+          "{}: class stride {} and voxel stride {}; contiguous (C, voxels) or (voxels, C) is "
+          "required",
           name,
           view.class_stride,
           view.voxel_stride);
@@ -74,9 +77,14 @@ void ApplyViews(const ModelState& state,
                 const ProbsSpan& out,
                 int num_threads) {
   if (state.input != kind) {
-    Throw(ErrorCode::kInvalidArgument, "the model {} takes {}, it was given {}", state.pipeline, state.input, kind);
+    Throw(ErrorCode::kInvalidArgument,
+          "the model {} takes {}, it was given {}",
+          state.pipeline,
+          state.input,
+          kind);
   }
-  if (members.empty()) Throw(ErrorCode::kInvalidArgument, "no member to apply {} to", state.pipeline);
+  if (members.empty())
+    Throw(ErrorCode::kInvalidArgument, "no member to apply {} to", state.pipeline);
   const CaseReader reader = ReaderOf(state, members);
   CheckOutput(reader, out);
   if (state.spec.pooling.member >= reader.num_members()) {
@@ -114,10 +122,14 @@ std::vector<const ScoresView*> Pointers(std::span<const View> members) {
 
 }  // namespace
 
-void Model::Apply(std::span<const LogitsView> members, const ProbsSpan& out, int num_threads) const {
+void Model::Apply(std::span<const LogitsView> members,
+                  const ProbsSpan& out,
+                  int num_threads) const {
   ApplyViews(*state_, "logits", Pointers(members), out, num_threads);
 }
-void Model::Apply(std::span<const LogProbsView> members, const ProbsSpan& out, int num_threads) const {
+void Model::Apply(std::span<const LogProbsView> members,
+                  const ProbsSpan& out,
+                  int num_threads) const {
   ApplyViews(*state_, "log_probabilities", Pointers(members), out, num_threads);
 }
 void Model::Apply(std::span<const ProbsView> members, const ProbsSpan& out, int num_threads) const {

@@ -13,7 +13,11 @@
 namespace segcal {
 namespace {
 
-void MapTile(const Tile& tile, const ModelState& model, const BoundCalibrator& bound, EmitBuffer* emit, VoxelMaps* maps) {
+void MapTile(const Tile& tile,
+             const ModelState& model,
+             const BoundCalibrator& bound,
+             EmitBuffer* emit,
+             VoxelMaps* maps) {
   const TileProbs probs = emit->Reserve(tile.num_classes);
   EmitTile(bound, model.calibrator->properties(), tile, probs);
   alignas(64) float confidence[kTileVoxels];
@@ -41,7 +45,10 @@ CaseMaps EmptyMaps(const CaseReader& reader, size_t num_models) {
 
 }  // namespace
 
-CaseMaps MapCase(const Dataset& dataset, int64_t case_index, const std::vector<Model>& models, const RunOptions& run) {
+CaseMaps MapCase(const Dataset& dataset,
+                 int64_t case_index,
+                 const std::vector<Model>& models,
+                 const RunOptions& run) {
   Dataset single = dataset;
   single.cases = {dataset.cases[static_cast<size_t>(case_index)]};
   std::vector<Pooling> poolings;
@@ -55,7 +62,8 @@ CaseMaps MapCase(const Dataset& dataset, int64_t case_index, const std::vector<M
   const auto reader = stream.Open(0);
   CaseMaps maps = EmptyMaps(*reader, models.size());
   std::vector<std::unique_ptr<BoundCalibrator>> bound;
-  for (const Model& model : models) bound.push_back(model.state().calibrator->Bind(*reader, model.state().spec.pooling));
+  for (const Model& model : models)
+    bound.push_back(model.state().calibrator->Bind(*reader, model.state().spec.pooling));
   std::vector<TileBuffer> tiles(static_cast<size_t>(stream.num_workers()));
   std::vector<EmitBuffer> emits(tiles.size());
   stream.ForEachBlock("picture", [&](VoxelBlock& block, int64_t, int worker) {

@@ -28,6 +28,9 @@ struct CaseMaps {
 };
 
 // Applies every model to one case and keeps the maps of all its voxels.
-CaseMaps MapCase(const Dataset& dataset, int64_t case_index, const std::vector<Model>& models, const RunOptions& run);
+CaseMaps MapCase(const Dataset& dataset,
+                 int64_t case_index,
+                 const std::vector<Model>& models,
+                 const RunOptions& run);
 
 }  // namespace segcal

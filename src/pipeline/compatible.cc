@@ -9,7 +9,10 @@ namespace segcal {
 void CheckNeeds(const Needs& needs, const Dataset& dataset) {
   for (const Case& c : dataset.cases) {
     if (needs.image && c.image.empty()) {
-      Throw(ErrorCode::kBadData, "case {} of the data set \"{}\" has no image, which the calibrator needs", c.id, dataset.name);
+      Throw(ErrorCode::kBadData,
+            "case {} of the data set \"{}\" has no image, which the calibrator needs",
+            c.id,
+            dataset.name);
     }
   }
 }

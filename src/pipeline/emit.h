@@ -18,6 +18,9 @@ class EmitBuffer {
 
 // The one place where probabilities leave a calibrator: applies it and, if it declares to preserve
 // the decision, makes the emitted float32 values keep it (the winner rule).
-void EmitTile(const BoundCalibrator& bound, const Properties& properties, const Tile& tile, const TileProbs& out);
+void EmitTile(const BoundCalibrator& bound,
+              const Properties& properties,
+              const Tile& tile,
+              const TileProbs& out);
 
 }  // namespace segcal

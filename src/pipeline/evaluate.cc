@@ -24,7 +24,8 @@ class Accumulators {
   Accumulators(const MetricContext& context, const EvaluateOptions& options) {
     for (const MetricInfo* info : Metrics()) {
       const auto it = options.metrics.find(info->name);
-      families_.push_back(info->make(context, it == options.metrics.end() ? OptionMap{} : it->second));
+      families_.push_back(
+          info->make(context, it == options.metrics.end() ? OptionMap{} : it->second));
     }
   }
   void Add(const EvalTile& tile) {
@@ -40,7 +41,8 @@ class Accumulators {
     std::vector<MetricResult> results;
     for (const auto& family : families_) {
       for (MetricValue& value : family->Finish()) {
-        results.push_back({.name = value.name, .value = value.value, .per_class = std::move(value.per_class)});
+        results.push_back(
+            {.name = value.name, .value = value.value, .per_class = std::move(value.per_class)});
       }
     }
     return results;
@@ -84,8 +86,11 @@ double MeanOfDefined(const std::vector<double>& values) {
 }
 
 // The number to report for metric m, from the cases' values in the order of the data set.
-MetricResult MeanOverCases(const std::vector<CaseMetrics>& cases, size_t m, const MetricResult& pooled) {
-  MetricResult mean{.name = pooled.name, .value = 0.0, .per_class = std::vector<double>(pooled.per_class.size())};
+MetricResult MeanOverCases(const std::vector<CaseMetrics>& cases,
+                           size_t m,
+                           const MetricResult& pooled) {
+  MetricResult mean{
+      .name = pooled.name, .value = 0.0, .per_class = std::vector<double>(pooled.per_class.size())};
   std::vector<double> values;
   for (const CaseMetrics& c : cases) values.push_back(c.metrics[m].value);
   mean.value = MeanOfDefined(values);
@@ -100,17 +105,20 @@ MetricResult MeanOverCases(const std::vector<CaseMetrics>& cases, size_t m, cons
 // Everything about one case while its blocks are coming in.
 struct CaseState {
   std::once_flag made;
-  std::vector<std::unique_ptr<BoundCalibrator>> bound;     // per model
-  std::vector<std::vector<Accumulators>> sums;             // [worker][model], made on first use
+  std::vector<std::unique_ptr<BoundCalibrator>> bound;  // per model
+  std::vector<std::vector<Accumulators>> sums;          // [worker][model], made on first use
 };
 
 class Evaluation {
  public:
-  Evaluation(const CaseStream& stream, const std::vector<Model>& models, const EvaluateOptions& options)
+  Evaluation(const CaseStream& stream,
+             const std::vector<Model>& models,
+             const EvaluateOptions& options)
       : stream_(stream),
         models_(models),
         options_(options),
-        context_{.num_classes = stream.dataset().num_classes(), .background = stream.dataset().background.value_or(-1)},
+        context_{.num_classes = stream.dataset().num_classes(),
+                 .background = stream.dataset().background.value_or(-1)},
         cases_(static_cast<size_t>(stream.num_cases())),
         workspaces_(static_cast<size_t>(stream.num_workers())) {
     for (size_t m = 0; m < models.size(); ++m) pooled_.emplace_back(context_, options_);
@@ -124,7 +132,9 @@ class Evaluation {
   EvaluateResult Run() {
     stream_.ForEachBlock(
         "evaluate",
-        [&](VoxelBlock& block, int64_t c, int worker) { AddBlock(block, &CaseOf(c, block.reader()), worker); },
+        [&](VoxelBlock& block, int64_t c, int worker) {
+          AddBlock(block, &CaseOf(c, block.reader()), worker);
+        },
         [&](int64_t c, const CaseReader& reader) { FinishCase(c, reader); });
     for (size_t m = 0; m < models_.size(); ++m) FinishPipeline(m);
     result_.dataset = stream_.dataset().name;
@@ -177,7 +187,8 @@ class Evaluation {
     }
     for (Accumulators& family : sums) family.Flush();
     const auto labels = block.labels();
-    labelled_ += static_cast<int64_t>(labels.size()) - std::count(labels.begin(), labels.end(), kNoLabel);
+    labelled_ +=
+        static_cast<int64_t>(labels.size()) - std::count(labels.begin(), labels.end(), kNoLabel);
     voxels_ += block.count();
   }
 
@@ -206,7 +217,8 @@ class Evaluation {
       for (const auto& worker : state.sums) {
         if (!worker.empty()) total.Merge(worker[m]);
       }
-      result_.pipelines[m].cases[static_cast<size_t>(c)] = {.id = reader.id(), .metrics = total.Finish()};
+      result_.pipelines[m].cases[static_cast<size_t>(c)] = {.id = reader.id(),
+                                                            .metrics = total.Finish()};
       const std::lock_guard lock(pooled_mutex_);
       pooled_[m].Merge(total);
     }
@@ -245,7 +257,8 @@ Dataset LabelledCases(const Dataset& dataset, bool skip_bad, std::vector<std::st
   Dataset labelled = dataset;
   std::erase_if(labelled.cases, [&](const Case& c) {
     if (!c.labels.empty()) return false;
-    if (!skip_bad) Throw(ErrorCode::kBadData, "case {} has no labels, which evaluation needs", c.id);
+    if (!skip_bad)
+      Throw(ErrorCode::kBadData, "case {} has no labels, which evaluation needs", c.id);
     skipped->push_back(c.id + ": no labels");
     return true;
   });
@@ -257,7 +270,10 @@ void CheckMetricNames(const EvaluateOptions& options) {
     std::vector<std::string> known;
     for (const MetricInfo* info : Metrics()) known.emplace_back(info->name);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      Throw(ErrorCode::kInvalidArgument, "unknown metric family \"{}\"; there are {}", name, fmt::join(known, ", "));
+      Throw(ErrorCode::kInvalidArgument,
+            "unknown metric family \"{}\"; there are {}",
+            name,
+            fmt::join(known, ", "));
     }
   }
 }
@@ -276,8 +292,11 @@ Model Baseline(const Dataset& dataset, const std::string& pipeline) {
   return model;
 }
 
-EvaluateResult Evaluate(const Dataset& dataset, const std::vector<Model>& models, const EvaluateOptions& options) {
-  if (models.empty()) Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
+EvaluateResult Evaluate(const Dataset& dataset,
+                        const std::vector<Model>& models,
+                        const EvaluateOptions& options) {
+  if (models.empty())
+    Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
   CheckMetricNames(options);
   std::vector<Pooling> poolings;
   for (const Model& model : models) {

@@ -28,7 +28,9 @@ Json PerClassJson(const std::vector<MetricResult>& metrics) {
 Json CasesJson(const std::vector<CaseMetrics>& cases) {
   Json json = Json::array();
   for (const CaseMetrics& c : cases) {
-    json.push_back({{"case", c.id}, {"metrics", MetricsJson(c.metrics)}, {"per_class", PerClassJson(c.metrics)}});
+    json.push_back({{"case", c.id},
+                    {"metrics", MetricsJson(c.metrics)},
+                    {"per_class", PerClassJson(c.metrics)}});
   }
   return json;
 }

@@ -22,15 +22,16 @@ constexpr double kRepeatShare = 0.01;
 
 Dataset CasesToFit(const Dataset& dataset, const std::string& split) {
   if (!split.empty()) return SelectSplit(dataset, split);
-  const bool has_splits =
-      std::any_of(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) { return !c.split.empty(); });
+  const bool has_splits = std::any_of(
+      dataset.cases.begin(), dataset.cases.end(), [](const Case& c) { return !c.split.empty(); });
   return has_splits ? SelectSplit(dataset, "calibration") : dataset;
 }
 
 void CheckLabelled(const CaseStream& stream, const Survey& survey) {
   if (survey.labelled > 0) return;
   Throw(ErrorCode::kBadData,
-        "the {} cases to fit on have no labelled voxel ({} voxels, all ignored, masked or without labels)",
+        "the {} cases to fit on have no labelled voxel ({} voxels, all ignored, masked or without "
+        "labels)",
         stream.num_cases(),
         survey.voxels);
 }
@@ -42,16 +43,19 @@ std::vector<std::string> DataWarnings(const Dataset& dataset, const Survey& surv
   for (size_t c = 0; c < survey.label_counts.size(); ++c) {
     if (survey.label_counts[c] == 0) absent.push_back(dataset.classes[c]);
   }
-  if (!absent.empty()) warnings.push_back(fmt::format("no voxel is labelled {}", fmt::join(absent, ", ")));
+  if (!absent.empty())
+    warnings.push_back(fmt::format("no voxel is labelled {}", fmt::join(absent, ", ")));
   if (static_cast<double>(survey.repeated) > kRepeatShare * static_cast<double>(survey.voxels)) {
     warnings.push_back(fmt::format(
-        "{:.1f} % of the voxels repeat their neighbour's prediction exactly, as fills outside a crop do; give a mask "
+        "{:.1f} % of the voxels repeat their neighbour's prediction exactly, as fills outside a "
+        "crop do; give a mask "
         "that leaves them out (segcal inspect shows the vector)",
         100.0 * static_cast<double>(survey.repeated) / static_cast<double>(survey.voxels)));
   }
   if (survey.renormalised > 0) {
-    warnings.push_back(fmt::format("{} probability rows did not sum to one within 1e-3 and were renormalised",
-                                   survey.renormalised));
+    warnings.push_back(
+        fmt::format("{} probability rows did not sum to one within 1e-3 and were renormalised",
+                    survey.renormalised));
   }
   return warnings;
 }
@@ -83,7 +87,8 @@ Model FitStream(const CaseStream& stream, const PipelineSpec& spec, uint64_t see
   const double sample_beta = TemperatureOfSample(sample, stream.num_workers());
   const Survey survey = SurveyData(stream, spec.pooling, sample_beta);
   CheckLabelled(stream, survey);
-  const FitContext context{.stream = stream, .pooling = spec.pooling, .sample = sample, .survey = survey, .seed = seed};
+  const FitContext context{
+      .stream = stream, .pooling = spec.pooling, .sample = sample, .survey = survey, .seed = seed};
   state->fit = ReportOf(stream, survey, state->calibrator->Fit(context));
   return Model(std::move(state));
 }
@@ -91,7 +96,8 @@ Model FitStream(const CaseStream& stream, const PipelineSpec& spec, uint64_t see
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options) {
   const PipelineSpec spec = ParsePipeline(pipeline);
   std::vector<std::string> skipped;
-  const Dataset cases = ReadableCases(CasesToFit(dataset, options.split), {spec.pooling}, options.run, &skipped);
+  const Dataset cases =
+      ReadableCases(CasesToFit(dataset, options.split), {spec.pooling}, options.run, &skipped);
   CheckNeeds(MakeCalibrator(spec.stages, spec.options)->needs(), cases);
   const CaseStream stream(cases, {spec.pooling}, StreamOptionsOf(options.run));
   return {.model = FitStream(stream, spec, options.seed), .skipped = std::move(skipped)};

@@ -59,16 +59,19 @@ void AddRepeats(const Tile& tile, CaseSums* sums) {
   if (repeats.example < 0 || sums->example_voxel >= 0) return;
   sums->example_voxel = tile.first_voxel + repeats.example;
   for (int64_t c = 0; c < tile.num_classes; ++c) {
-    sums->example.push_back(static_cast<double>(tile.logits[c * kTileVoxels + repeats.example]) + tile.offset[repeats.example]);
+    sums->example.push_back(static_cast<double>(tile.logits[c * kTileVoxels + repeats.example]) +
+                            tile.offset[repeats.example]);
   }
 }
 
-// The free energy is a fact about the prediction: every voxel counts, labelled or not, but for the mask.
+// The free energy is a fact about the prediction: every voxel counts, labelled or not, but for the
+// mask.
 void AddFreeEnergy(const Tile& tile, CaseSums* sums) {
   alignas(64) double free_energy[kTileVoxels];
   alignas(64) int32_t present[kTileVoxels];
   FreeEnergyTile(tile, free_energy);
-  for (int64_t v = 0; v < kTileVoxels; ++v) present[v] = v < tile.count && !tile.Masked(v) ? 0 : kNoLabel;
+  for (int64_t v = 0; v < kTileVoxels; ++v)
+    present[v] = v < tile.count && !tile.Masked(v) ? 0 : kNoLabel;
   EvalTile eval;
   eval.num_classes = tile.num_classes;
   eval.labels = present;
@@ -96,7 +99,8 @@ CaseSummary SummaryOf(const Case& entry, const CaseReader& reader, const CaseSum
   summary.dtype = NameOf(reader.member(0)->info().dtype);
   for (const int64_t count : sums.label_counts) summary.labelled += count;
   summary.accuracy = summary.labelled == 0 ? std::nan("")
-                                           : static_cast<double>(sums.correct) / static_cast<double>(summary.labelled);
+                                           : static_cast<double>(sums.correct) /
+                                                 static_cast<double>(summary.labelled);
   for (const MetricValue& value : sums.free_energy->Finish()) {
     if (value.name == "free_energy_mean") summary.free_energy_mean = value.value;
     if (value.name == "free_energy_std") summary.free_energy_std = value.value;
@@ -127,7 +131,8 @@ DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
         const auto w = static_cast<size_t>(worker);
         auto& mine = sums[static_cast<size_t>(c)][w];
         if (!mine) mine = std::make_unique<CaseSums>(num_classes);
-        for (int64_t t = 0; t < block.num_tiles(); ++t) AddTile(block.PoolTileInto(t, pooling, &buffers[w]), mine.get());
+        for (int64_t t = 0; t < block.num_tiles(); ++t)
+          AddTile(block.PoolTileInto(t, pooling, &buffers[w]), mine.get());
         mine->free_energy->Flush();
         renormalised += block.TakeRenormalised();
       },

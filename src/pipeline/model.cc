@@ -27,9 +27,11 @@ void CheckDeclared(JsonObject* object, const Properties& actual) {
   const bool translation_invariant = declared.Bool("translation_invariant");
   const std::string preserves = declared.String("preserves");
   declared.Finish();
-  if (translation_invariant != actual.translation_invariant || preserves != NameOf(actual.preserves)) {
+  if (translation_invariant != actual.translation_invariant ||
+      preserves != NameOf(actual.preserves)) {
     Throw(ErrorCode::kBadData,
-          "{}: the declared properties are not those of its calibrator (translation_invariant {}, preserves {})",
+          "{}: the declared properties are not those of its calibrator (translation_invariant {}, "
+          "preserves {})",
           object->where(),
           actual.translation_invariant,
           NameOf(actual.preserves));
@@ -39,7 +41,9 @@ void CheckDeclared(JsonObject* object, const Properties& actual) {
 Json CertificatesJson(const std::vector<Certificate>& certificates) {
   Json json = Json::array();
   for (const Certificate& c : certificates) {
-    json.push_back({{"gradient", c.gradient}, {"newton_decrement", c.newton_decrement}, {"bounded", c.bounded}});
+    json.push_back({{"gradient", c.gradient},
+                    {"newton_decrement", c.newton_decrement},
+                    {"bounded", c.bounded}});
   }
   return json;
 }
@@ -66,7 +70,10 @@ uint64_t ReadHash(JsonObject* object) {
   uint64_t hash = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
   if (text.size() != 16 || result.ptr != text.data() + text.size()) {
-    Throw(ErrorCode::kBadData, "{}: hash \"{}\", 16 hexadecimal digits are required", object->where(), text);
+    Throw(ErrorCode::kBadData,
+          "{}: hash \"{}\", 16 hexadecimal digits are required",
+          object->where(),
+          text);
   }
   return hash;
 }
@@ -99,7 +106,8 @@ FitReport ReadFit(const Json& json, const std::string& where) {
   fit.outcome.solver = object.String("solver");
   fit.outcome.status = object.String("status");
   fit.outcome.passes = object.Integer("passes");
-  fit.outcome.certificates = ReadCertificates(object.Array("certificates"), where + ": certificates");
+  fit.outcome.certificates =
+      ReadCertificates(object.Array("certificates"), where + ": certificates");
   fit.outcome.warnings = object.Strings("warnings");
   object.Finish();
   return fit;
@@ -109,24 +117,35 @@ std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string&
   JsonObject object(json, path);
   const int64_t version = object.Integer("segcal_model");
   if (version != kFormatVersion) {
-    Throw(ErrorCode::kUnsupported, "{}: model format {}, this segcal reads {}", path, version, kFormatVersion);
+    Throw(ErrorCode::kUnsupported,
+          "{}: model format {}, this segcal reads {}",
+          path,
+          version,
+          kFormatVersion);
   }
   auto state = std::make_shared<ModelState>();
   const std::string pipeline = object.String("pipeline");
   state->spec = NamingFile(path, [&] { return ParsePipeline(pipeline); });
   state->pipeline = FormatPipeline(state->spec);
   state->classes = object.Strings("classes");
-  if (state->classes.empty()) Throw(ErrorCode::kBadData, "{}: no classes, at least one is required", path);
+  if (state->classes.empty())
+    Throw(ErrorCode::kBadData, "{}: no classes, at least one is required", path);
   state->input = object.String("input");
   state->floor = object.Number("floor");
   const double floor = NamingFile(path, [&] { return FloorOf(ParseInputKind(state->input)); });
   if (state->floor != floor) {
-    Throw(ErrorCode::kUnsupported, "{}: floor {}, this segcal computes with {}", path, state->floor, floor);
+    Throw(ErrorCode::kUnsupported,
+          "{}: floor {}, this segcal computes with {}",
+          path,
+          state->floor,
+          floor);
   }
-  state->calibrator = NamingFile(path, [&] { return MakeCalibrator(state->spec.stages, state->spec.options); });
+  state->calibrator =
+      NamingFile(path, [&] { return MakeCalibrator(state->spec.stages, state->spec.options); });
   CheckDeclared(&object, state->calibrator->properties());
-  state->calibrator->SetParameters(
-      object.Object("parameters"), static_cast<int64_t>(state->classes.size()), path + ": parameters");
+  state->calibrator->SetParameters(object.Object("parameters"),
+                                   static_cast<int64_t>(state->classes.size()),
+                                   path + ": parameters");
   state->fit = ReadFit(object.Any("fit"), path + ": fit");
   object.Finish();
   return state;
@@ -138,16 +157,16 @@ Model Model::Load(const std::string& path) { return Model(ReadState(ReadJson(pat
 
 std::string Model::ToJson() const {
   const Properties properties = state_->calibrator->properties();
-  const Json json = {
-      {"segcal_model", kFormatVersion},
-      {"pipeline", state_->pipeline},
-      {"classes", state_->classes},
-      {"input", state_->input},
-      {"floor", state_->floor},
-      {"properties",
-       {{"translation_invariant", properties.translation_invariant}, {"preserves", NameOf(properties.preserves)}}},
-      {"parameters", state_->calibrator->Parameters()},
-      {"fit", FitJson(state_->fit)}};
+  const Json json = {{"segcal_model", kFormatVersion},
+                     {"pipeline", state_->pipeline},
+                     {"classes", state_->classes},
+                     {"input", state_->input},
+                     {"floor", state_->floor},
+                     {"properties",
+                      {{"translation_invariant", properties.translation_invariant},
+                       {"preserves", NameOf(properties.preserves)}}},
+                     {"parameters", state_->calibrator->Parameters()},
+                     {"fit", FitJson(state_->fit)}};
   return DumpJson(json);
 }
 
@@ -156,10 +175,14 @@ void Model::Save(const std::string& path) const { WriteText(path, ToJson()); }
 const std::string& Model::pipeline() const { return state_->pipeline; }
 const std::vector<std::string>& Model::classes() const { return state_->classes; }
 const std::string& Model::input() const { return state_->input; }
-bool Model::translation_invariant() const { return state_->calibrator->properties().translation_invariant; }
+bool Model::translation_invariant() const {
+  return state_->calibrator->properties().translation_invariant;
+}
 const char* Model::preserves() const { return NameOf(state_->calibrator->properties().preserves); }
 
-Model UnfittedModel(const PipelineSpec& spec, const std::vector<std::string>& classes, const std::string& input) {
+Model UnfittedModel(const PipelineSpec& spec,
+                    const std::vector<std::string>& classes,
+                    const std::string& input) {
   auto state = std::make_shared<ModelState>();
   state->spec = spec;
   state->pipeline = FormatPipeline(spec);

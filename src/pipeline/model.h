@@ -34,6 +34,8 @@ struct ModelState {
 };
 
 // A model that needs no fit, for baselines such as none(z).
-Model UnfittedModel(const PipelineSpec& spec, const std::vector<std::string>& classes, const std::string& input);
+Model UnfittedModel(const PipelineSpec& spec,
+                    const std::vector<std::string>& classes,
+                    const std::string& input);
 
 }  // namespace segcal

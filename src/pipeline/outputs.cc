@@ -41,15 +41,20 @@ void FillEntropy(const EmittedTile& emitted, float* out) {
   }
 }
 
-void FillLogLabel(const EmittedTile& emitted, float* out) { std::copy_n(emitted.probs.log_label, kTileVoxels, out); }
+void FillLogLabel(const EmittedTile& emitted, float* out) {
+  std::copy_n(emitted.probs.log_label, kTileVoxels, out);
+}
 
 void FillTemperature(const EmittedTile& emitted, float* out) {
   if (emitted.calibrator.Temperature(emitted.tile, out)) return;
-  Throw(ErrorCode::kInvalidArgument, "this calibrator does not divide by a temperature: there is none to write");
+  Throw(ErrorCode::kInvalidArgument,
+        "this calibrator does not divide by a temperature: there is none to write");
 }
 
 double One(int64_t) { return 1.0; }
-double LogOf(int64_t num_classes) { return num_classes > 1 ? std::log(static_cast<double>(num_classes)) : 1.0; }
+double LogOf(int64_t num_classes) {
+  return num_classes > 1 ? std::log(static_cast<double>(num_classes)) : 1.0;
+}
 // Class indices are written as they are.
 double AsItIs(int64_t) { return 65535.0; }
 
@@ -60,7 +65,9 @@ DType FileType(const OutputKind& kind, const ApplyOptions& options, int64_t num_
 
 void CheckPng(const OutputKind& kind, const CaseReader& reader, const std::string& path) {
   if (kind.png_white == nullptr) {
-    Throw(ErrorCode::kInvalidArgument, "{} cannot be a PNG; use the format npy, npz or nifti", kind.name);
+    Throw(ErrorCode::kInvalidArgument,
+          "{} cannot be a PNG; use the format npy, npz or nifti",
+          kind.name);
   }
   if (reader.shape().size() != 2) {
     Throw(ErrorCode::kInvalidArgument,
@@ -89,12 +96,36 @@ int64_t WriterMemory(const ApplyOptions& options) {
 
 const std::vector<OutputKind>& OutputKinds() {
   static const std::vector<OutputKind> kinds = {
-      {"probabilities", "calibrated probability of every class", true, false, false, nullptr, &FillProbabilities},
+      {"probabilities",
+       "calibrated probability of every class",
+       true,
+       false,
+       false,
+       nullptr,
+       &FillProbabilities},
       {"confidence", "largest probability", false, false, false, &One, &FillConfidence},
       {"labels", "class with the largest probability", false, false, true, &AsItIs, &FillLabels},
-      {"entropy", "entropy of the probabilities, in nats", false, false, false, &LogOf, &FillEntropy},
-      {"temperature", "temperature of the calibrator", false, false, false, nullptr, &FillTemperature},
-      {"log_label", "log-probability of the true label (needs labels)", false, true, false, nullptr, &FillLogLabel},
+      {"entropy",
+       "entropy of the probabilities, in nats",
+       false,
+       false,
+       false,
+       &LogOf,
+       &FillEntropy},
+      {"temperature",
+       "temperature of the calibrator",
+       false,
+       false,
+       false,
+       nullptr,
+       &FillTemperature},
+      {"log_label",
+       "log-probability of the true label (needs labels)",
+       false,
+       true,
+       false,
+       nullptr,
+       &FillLogLabel},
   };
   return kinds;
 }
@@ -105,23 +136,32 @@ const OutputKind& FindOutputKind(const std::string& name) {
     if (name == kind.name) return kind;
     names.emplace_back(kind.name);
   }
-  Throw(ErrorCode::kInvalidArgument, "cannot write \"{}\"; there are {}", name, fmt::join(names, ", "));
+  Throw(ErrorCode::kInvalidArgument,
+        "cannot write \"{}\"; there are {}",
+        name,
+        fmt::join(names, ", "));
 }
 
 std::string ExtensionOf(const std::string& format) {
   if (format == "npy" || format == "npz" || format == "png") return "." + format;
   if (format == "nifti") return ".nii.gz";
-  Throw(ErrorCode::kInvalidArgument, "unknown output format \"{}\"; there are npy, npz, nifti, png", format);
+  Throw(ErrorCode::kInvalidArgument,
+        "unknown output format \"{}\"; there are npy, npz, nifti, png",
+        format);
 }
 
-CaseOutput::CaseOutput(std::string path, const OutputKind& kind, const CaseReader& reader, const ApplyOptions& options)
+CaseOutput::CaseOutput(std::string path,
+                       const OutputKind& kind,
+                       const CaseReader& reader,
+                       const ApplyOptions& options)
     : path_(std::move(path)),
       kind_(kind),
       channels_(kind.per_class ? reader.num_classes() : 1),
       num_voxels_(reader.num_voxels()),
       dtype_(FileType(kind, options, reader.num_classes())) {
   if (options.format == "png") CheckPng(kind, reader, path_);
-  if (dtype_ == DType::kU16 && !kind.whole_numbers) scale_ = 65535.0 / kind.png_white(reader.num_classes());
+  if (dtype_ == DType::kU16 && !kind.whole_numbers)
+    scale_ = 65535.0 / kind.png_white(reader.num_classes());
   ArrayInfo info{.dtype = dtype_, .shape = reader.shape(), .spacing = reader.spacing()};
   if (kind.per_class) AddClassAxis(options.format, channels_, &info);
   const std::string key = kind.per_class ? "probabilities" : kind.name;
@@ -133,9 +173,13 @@ CaseOutput::CaseOutput(std::string path, const OutputKind& kind, const CaseReade
                          .cache_dir = options.run.cache_dir});
 }
 
-void CaseOutput::AddTile(const EmittedTile& emitted, bool keep_decision, int64_t index, Scratch* scratch) const {
+void CaseOutput::AddTile(const EmittedTile& emitted,
+                         bool keep_decision,
+                         int64_t index,
+                         Scratch* scratch) const {
   scratch->block.Reserve(channels_ * kBlockVoxels * SizeOf(dtype_));
-  auto* values = reinterpret_cast<float*>(scratch->values.Reserve(channels_ * kTileVoxels * int64_t{sizeof(float)}));
+  auto* values = reinterpret_cast<float*>(
+      scratch->values.Reserve(channels_ * kTileVoxels * int64_t{sizeof(float)}));
   kind_.fill(emitted, values);
   Convert(values, emitted.tile, keep_decision && kind_.per_class, index, scratch);
 }
@@ -160,20 +204,26 @@ void CaseOutput::Convert(const float* values,
       std::transform(values, values + total, halves, HalfFromFloat);
     } else {
       for (int64_t i = 0; i < total; ++i) {
-        const auto whole = static_cast<uint16_t>(std::clamp(std::nearbyint(static_cast<double>(values[i]) * scale_), 0.0, 65535.0));
-        std::memcpy(converted + i * size, &whole, static_cast<size_t>(size));  // little endian: the low byte first
+        const auto whole = static_cast<uint16_t>(
+            std::clamp(std::nearbyint(static_cast<double>(values[i]) * scale_), 0.0, 65535.0));
+        std::memcpy(converted + i * size,
+                    &whole,
+                    static_cast<size_t>(size));  // little endian: the low byte first
       }
     }
   }
   for (int64_t c = 0; c < channels_; ++c) {
-    std::memcpy(block + c * kBlockVoxels * size, rows + c * kTileVoxels * size, static_cast<size_t>(kTileVoxels * size));
+    std::memcpy(block + c * kBlockVoxels * size,
+                rows + c * kTileVoxels * size,
+                static_cast<size_t>(kTileVoxels * size));
   }
 }
 
 void CaseOutput::WriteBlock(const VoxelBlock& block, Scratch* scratch) const {
   const int64_t stride = kBlockVoxels * SizeOf(dtype_);
   for (int64_t c = 0; c < channels_; ++c) {
-    writer_->WriteAt(c * num_voxels_ + block.first(), block.count(), scratch->block.Reserve(0) + c * stride);
+    writer_->WriteAt(
+        c * num_voxels_ + block.first(), block.count(), scratch->block.Reserve(0) + c * stride);
   }
 }
 

@@ -25,7 +25,7 @@ struct EmittedTile {
 struct OutputKind {
   const char* name;
   const char* summary;
-  bool per_class;      // (C, spatial...), else (spatial...)
+  bool per_class;  // (C, spatial...), else (spatial...)
   bool needs_labels;
   bool whole_numbers;  // class indices: 8 or 16 bits; else the float type asked for
   // The value that becomes white in a 16-bit PNG, given the number of classes; null: no PNG.
@@ -43,22 +43,32 @@ std::string ExtensionOf(const std::string& format);
 // One output array of one case while it is being written; blocks arrive from any worker.
 class CaseOutput {
  public:
-  CaseOutput(std::string path, const OutputKind& kind, const CaseReader& reader, const ApplyOptions& options);
+  CaseOutput(std::string path,
+             const OutputKind& kind,
+             const CaseReader& reader,
+             const ApplyOptions& options);
 
   const std::string& path() const noexcept { return path_; }
   void Commit() { writer_->Commit(); }
 
   // A block being filled by one worker.
   struct Scratch {
-    AlignedBuffer values;  // of one tile, float
+    AlignedBuffer values;     // of one tile, float
     AlignedBuffer converted;  // of one tile, in the type of the file
-    AlignedBuffer block;   // [channels][kBlockVoxels] of the file's type
+    AlignedBuffer block;      // [channels][kBlockVoxels] of the file's type
   };
-  void AddTile(const EmittedTile& emitted, bool keep_decision, int64_t index, Scratch* scratch) const;
+  void AddTile(const EmittedTile& emitted,
+               bool keep_decision,
+               int64_t index,
+               Scratch* scratch) const;
   void WriteBlock(const VoxelBlock& block, Scratch* scratch) const;
 
  private:
-  void Convert(const float* values, const Tile& tile, bool keep_decision, int64_t index, Scratch* scratch) const;
+  void Convert(const float* values,
+               const Tile& tile,
+               bool keep_decision,
+               int64_t index,
+               Scratch* scratch) const;
 
   std::string path_;
   const OutputKind& kind_;

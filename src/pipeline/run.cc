@@ -13,22 +13,30 @@ constexpr int64_t kLeastMemory = int64_t{64} << 20;
 
 StreamOptions StreamOptionsOf(const RunOptions& run) {
   if (run.memory < kLeastMemory) {
-    Throw(ErrorCode::kInvalidArgument, "memory of {} bytes; at least {} are required", run.memory, kLeastMemory);
+    Throw(ErrorCode::kInvalidArgument,
+          "memory of {} bytes; at least {} are required",
+          run.memory,
+          kLeastMemory);
   }
   if (run.threads < 0 || run.threads > 1024) {
     Throw(ErrorCode::kInvalidArgument, "{} threads; 0 (all) to 1024 are required", run.threads);
   }
-  return {.threads = run.threads, .memory = run.memory, .cache_dir = run.cache_dir, .progress = run.progress};
+  return {.threads = run.threads,
+          .memory = run.memory,
+          .cache_dir = run.cache_dir,
+          .progress = run.progress};
 }
 
 Dataset ReadableCases(const Dataset& dataset,
                       const std::vector<Pooling>& poolings,
                       const RunOptions& run,
                       std::vector<std::string>* skipped) {
-  if (dataset.cases.empty()) Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset.name);
+  if (dataset.cases.empty())
+    Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset.name);
   if (!run.skip_bad) return dataset;
   Dataset good = WithoutBadCases(dataset, poolings, StreamOptionsOf(run), skipped);
-  if (good.cases.empty()) Throw(ErrorCode::kBadData, "no case can be read; the first: {}", skipped->front());
+  if (good.cases.empty())
+    Throw(ErrorCode::kBadData, "no case can be read; the first: {}", skipped->front());
   return good;
 }
 

@@ -31,24 +31,31 @@ std::vector<std::string> SplitAt(const std::string& text, char separator) {
 
 [[noreturn]] void Fail(const std::string& text, const std::string& why) {
   Throw(ErrorCode::kInvalidArgument,
-        "pipeline \"{}\": {}; the form is name(pooling, key=value), for example ts(z) or selective+ts(p)",
+        "pipeline \"{}\": {}; the form is name(pooling, key=value), for example ts(z) or "
+        "selective+ts(p)",
         text,
         why);
 }
 
-void ReadArgument(const std::string& text, const std::string& argument, bool* has_pooling, PipelineSpec* spec) {
+void ReadArgument(const std::string& text,
+                  const std::string& argument,
+                  bool* has_pooling,
+                  PipelineSpec* spec) {
   const size_t equals = argument.find('=');
   if (equals == std::string::npos) {
     if (*has_pooling) Fail(text, fmt::format("\"{}\" is a second pooling", argument));
-    if (!LooksLikePooling(argument)) Fail(text, fmt::format("\"{}\" is neither a pooling nor key=value", argument));
+    if (!LooksLikePooling(argument))
+      Fail(text, fmt::format("\"{}\" is neither a pooling nor key=value", argument));
     spec->pooling = ParsePooling(argument);
     *has_pooling = true;
     return;
   }
   const std::string key = Trimmed(argument.substr(0, equals));
   const std::string value = Trimmed(argument.substr(equals + 1));
-  if (key.empty() || value.empty()) Fail(text, fmt::format("\"{}\" lacks a key or a value", argument));
-  if (!spec->options.emplace(key, value).second) Fail(text, fmt::format("\"{}\" is given twice", key));
+  if (key.empty() || value.empty())
+    Fail(text, fmt::format("\"{}\" lacks a key or a value", argument));
+  if (!spec->options.emplace(key, value).second)
+    Fail(text, fmt::format("\"{}\" is given twice", key));
 }
 
 }  // namespace
@@ -70,7 +77,8 @@ PipelineSpec ParsePipeline(const std::string& text) {
   const std::string arguments = trimmed.substr(open + 1, trimmed.size() - open - 2);
   if (Trimmed(arguments).empty()) return spec;
   bool has_pooling = false;
-  for (const std::string& argument : SplitAt(arguments, ',')) ReadArgument(text, argument, &has_pooling, &spec);
+  for (const std::string& argument : SplitAt(arguments, ','))
+    ReadArgument(text, argument, &has_pooling, &spec);
   return spec;
 }
 

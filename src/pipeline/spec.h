@@ -9,8 +9,8 @@
 
 namespace segcal {
 
-// A pipeline as a person writes it: `ts(z)`, `cms_ap(p, lambda=1e-4)`, `selective+ts(p)`. The pooling
-// may be left out (z) and may stand anywhere among the options.
+// A pipeline as a person writes it: `ts(z)`, `cms_ap(p, lambda=1e-4)`, `selective+ts(p)`. The
+// pooling may be left out (z) and may stand anywhere among the options.
 struct PipelineSpec {
   std::vector<std::string> stages;  // one, or several joined by +
   Pooling pooling;

@@ -72,13 +72,16 @@ int64_t CountFlat(const Tile& tile) {
 
 // Spreads the place of a tile over 64 bits so that equal tiles at different places differ.
 uint64_t PlaceSeed(int64_t case_index, int64_t first_voxel) {
-  return static_cast<uint64_t>(case_index) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(first_voxel) * 0xD1B54A32D192ED03u;
+  return static_cast<uint64_t>(case_index) * 0x9E3779B97F4A7C15u ^
+         static_cast<uint64_t>(first_voxel) * 0xD1B54A32D192ED03u;
 }
 
 }  // namespace
 
 double TemperatureOfSample(const TileSample& sample, int num_threads) {
-  const auto evaluate = [&](double beta) { return MeanPoint(beta, TemperaturePass(sample, num_threads, beta)); };
+  const auto evaluate = [&](double beta) {
+    return MeanPoint(beta, TemperaturePass(sample, num_threads, beta));
+  };
   const TemperatureSums at_one = TemperaturePass(sample, num_threads, 1.0);
   if (at_one.count == 0) return 1.0;
   const Newton1DResult result = MinimizeConvex1D(evaluate,
@@ -120,7 +123,9 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
   survey.repeated = total.repeated;
   survey.flat = total.flat;
   survey.label_counts = total.label_counts;
-  survey.margins = {.count = total.margins_count, .below_max = total.below_max, .slope_at_zero = total.slope_at_zero.value()};
+  survey.margins = {.count = total.margins_count,
+                    .below_max = total.below_max,
+                    .slope_at_zero = total.slope_at_zero.value()};
   survey.labelled = total.margins_count;
   survey.at_one = total.at_one.Sums();
   survey.sample_beta = sample_beta;

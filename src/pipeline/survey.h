@@ -5,7 +5,8 @@
 
 namespace segcal {
 
-// The inverse temperature that fits a sample; 1 where the sample cannot tell (no labels, no errors).
+// The inverse temperature that fits a sample; 1 where the sample cannot tell (no labels, no
+// errors).
 double TemperatureOfSample(const TileSample& sample, int num_threads);
 
 // One pass over all voxels that gathers what every fit needs to know, and evaluates the temperature

@@ -27,9 +27,15 @@ struct TableMetric {
 
 // Columns of the main paper's Table 4, with what is at hand; percentages as there.
 constexpr TableMetric kTableMetrics[] = {
-    {"nll", "NLL", 4, 1.0},          {"brier", "Brier", 4, 1.0},     {"ece", "ECE", 4, 1.0},
-    {"mce", "MCE", 3, 1.0},          {"ace", "ACE", 4, 1.0},         {"accuracy", "Acc %", 2, 100.0},
-    {"dsc", "DSC %", 2, 100.0},      {"miou", "mIoU %", 2, 100.0},   {"flip_rate", "Flip %", 3, 1.0},
+    {"nll", "NLL", 4, 1.0},
+    {"brier", "Brier", 4, 1.0},
+    {"ece", "ECE", 4, 1.0},
+    {"mce", "MCE", 3, 1.0},
+    {"ace", "ACE", 4, 1.0},
+    {"accuracy", "Acc %", 2, 100.0},
+    {"dsc", "DSC %", 2, 100.0},
+    {"miou", "mIoU %", 2, 100.0},
+    {"flip_rate", "Flip %", 3, 1.0},
 };
 
 double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name) {
@@ -50,7 +56,8 @@ Better BetterOf(const std::string& name) {
   return Better::kNeither;
 }
 
-// Which two axes a picture shows: the last two; where to cut the others: the most informative slice.
+// Which two axes a picture shows: the last two; where to cut the others: the most informative
+// slice.
 struct Slice {
   SliceSize size;
   int64_t first = 0;  // voxel of its upper left corner
@@ -64,7 +71,8 @@ Slice ChooseSlice(const Dataset& dataset, const CaseMaps& maps) {
   slice.size.width = shape.back();
   slice.size.height = shape.size() >= 2 ? shape[shape.size() - 2] : 1;
   slice.depth = shape.size() >= 3 ? shape[0] : 1;
-  slice.index = MostInformativeSlice(maps.labels, slice.depth, slice.size.count(), dataset.background.value_or(-1));
+  slice.index = MostInformativeSlice(
+      maps.labels, slice.depth, slice.size.count(), dataset.background.value_or(-1));
   slice.first = slice.index * slice.size.count();
   return slice;
 }
@@ -104,7 +112,10 @@ std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const Slic
 std::string NoteFor(const PipelineMetrics& pipeline, const std::string& id) {
   for (const CaseMetrics& c : pipeline.cases) {
     if (c.id != id) continue;
-    return fmt::format("{}: NLL {:.3f}, ECE {:.3f}", pipeline.pipeline, ValueOf(c.metrics, "nll"), ValueOf(c.metrics, "ece"));
+    return fmt::format("{}: NLL {:.3f}, ECE {:.3f}",
+                       pipeline.pipeline,
+                       ValueOf(c.metrics, "nll"),
+                       ValueOf(c.metrics, "ece"));
   }
   return pipeline.pipeline;
 }
@@ -134,7 +145,8 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
                             .confidence_sum = row.confidence_sum});
     }
     // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
-    panel.numbers = {{"pooled ECE", ValueOf(pipeline.pooled, "ece")}, {"pooled NLL", ValueOf(pipeline.pooled, "nll")}};
+    panel.numbers = {{"pooled ECE", ValueOf(pipeline.pooled, "ece")},
+                     {"pooled NLL", ValueOf(pipeline.pooled, "nll")}};
     panels.push_back(std::move(panel));
   }
   return ReliabilitySvg(panels);
@@ -143,7 +155,9 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result) {
   const Slice slice = ChooseSlice(dataset, maps);
   CasePicture picture;
-  picture.title = slice.depth == 1 ? maps.id : fmt::format("{}, slice {} of {}", maps.id, slice.index, slice.depth);
+  picture.title = slice.depth == 1
+                      ? maps.id
+                      : fmt::format("{}, slice {} of {}", maps.id, slice.index, slice.depth);
   picture.size = slice.size;
   const size_t axes = maps.spacing.size();
   if (axes >= 2) picture.pixel_aspect = maps.spacing[axes - 2] / maps.spacing[axes - 1];
@@ -170,13 +184,15 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
 std::string MetricsTable(const EvaluateResult& result) {
   std::vector<TableColumn> columns = {{.header = "pipeline", .align = Align::kLeft}};
   for (const TableMetric& metric : kTableMetrics) {
-    columns.push_back({.header = metric.header, .align = Align::kRight, .better = BetterOf(metric.name)});
+    columns.push_back(
+        {.header = metric.header, .align = Align::kRight, .better = BetterOf(metric.name)});
   }
   Table table(columns);
   for (const PipelineMetrics& pipeline : result.pipelines) {
     std::vector<TableCell> row = {pipeline.pipeline};
     for (const TableMetric& metric : kTableMetrics) {
-      row.push_back(NumberCell(ValueOf(pipeline.mean, metric.name) * metric.factor, metric.decimals));
+      row.push_back(
+          NumberCell(ValueOf(pipeline.mean, metric.name) * metric.factor, metric.decimals));
     }
     table.AddRow(std::move(row));
   }
