@@ -145,7 +145,8 @@ TEST(DumpJson, ReplacesInvalidTextInsteadOfFailing) {
 
 TEST(JsonObject, ReadsEveryType) {
   const Json json = ParseJson(
-      R"({"s": "x", "i": -3, "d": 2.5, "b": true, "ss": ["a", "b"], "ds": [1, 2.5], "o": {}, "n": null})",
+      R"({"s": "x", "i": -3, "d": 2.5, "b": true, "ss": ["a", "b"], "ds": [1, 2.5], "o": {},
+          "n": null})",
       "x.json");
   JsonObject object(json, "x.json");
   EXPECT_EQ(object.String("s"), "x");
@@ -167,7 +168,8 @@ TEST(JsonObject, ReadsEveryType) {
 
 TEST(JsonObject, NamesTheFieldItsValueAndWhatIsRequired) {
   const Json json = ParseJson(
-      R"({"s": 1, "i": 1.5, "big": 18446744073709551615, "d": "x", "b": 0, "a": {}, "ss": ["a", 2], "ds": [true], "n": null})",
+      R"({"s": 1, "i": 1.5, "big": 18446744073709551615, "d": "x", "b": 0, "a": {}, "ss": ["a", 2],
+          "ds": [true], "n": null})",
       "x.json");
   JsonObject object(json, "x.json: cases[3]");
   const auto refused = [&](const std::vector<std::string>& parts,

@@ -134,7 +134,7 @@ TEST(CaseReader, OpensOnlyTheMembersItIsAskedFor) {
   EXPECT_EQ(reader.num_members(), 2);
   EXPECT_EQ(reader.member(0), nullptr);
   ASSERT_NE(reader.member(1), nullptr);
-  EXPECT_EQ(reader.labels_file(), folder.File(dataset.cases[0].labels));
+  EXPECT_EQ(reader.geometry_file(), "");  // PNG and npy know no geometry
   ExpectError(ErrorCode::kIo, {dataset.cases[0].members[0]}, [&] {
     CaseReader(dataset, dataset.cases[0], {}, {});
   });

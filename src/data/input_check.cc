@@ -15,6 +15,8 @@ namespace {
 // Stretches looked at, spread over the case: borders are often filled, the middle is not.
 constexpr int64_t kProbes = 9;
 constexpr int64_t kProbeVoxels = 64;
+// A handful of voxels can be anything.
+constexpr int64_t kLeastVoxels = 32;
 
 double ElementAt(const std::byte* bytes, DType dtype, int64_t i) {
   if (dtype == DType::kF64) {
@@ -99,7 +101,8 @@ void CheckInputKind(const CaseReader& reader) {
     const Array* array = reader.member(m);
     if (array == nullptr) continue;
     const Evidence evidence = Probe(reader, *array);
-    const bool all_distributions = evidence.distributions == evidence.rows && evidence.soft > 0;
+    const bool all_distributions = evidence.distributions == evidence.rows && evidence.soft > 0 &&
+                                   reader.num_voxels() >= kLeastVoxels;
     if (reader.input() == InputKind::kLogits && all_distributions) {
       Throw(ErrorCode::kBadData,
             "{}: the data set says \"logits\", but all {} voxels looked at are probabilities that "

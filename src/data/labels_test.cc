@@ -111,6 +111,11 @@ TEST(LabelReader, NamesFileValueAndVoxelOfALabelOutOfRange) {
       ReadLabels(ThreeClasses(), dtype, {-7});
     });
   }
+  for (const DType dtype : {DType::kU8, DType::kU16, DType::kBool}) {
+    ExpectError(ErrorCode::kBadData, {"labels.png", "label 9 at voxel 1"}, [&] {
+      ReadLabels(ThreeClasses(), dtype, {0, 9});
+    });
+  }
   Dataset without_ignore = ThreeClasses();
   without_ignore.ignore_label.reset();
   ExpectError(ErrorCode::kBadData, {"label 255", "no ignore_label is set"}, [&] {

@@ -60,9 +60,10 @@ TEST(SampleTiles, TakesAllOfASmallDataSet) {
   EXPECT_EQ(voxels, 2 * scene.num_voxels());
 }
 
-TEST(SampleTiles, TakesAtLeastOneTilePerCase) {
+TEST(SampleTiles, TakesNoMoreTilesThanAskedForHoweverManyCasesThereAre) {
   const Scene scene = RandomScene({.num_cases = 6, .num_classes = 2, .shape = {2 * kTileVoxels}});
-  EXPECT_EQ(SampleTiles(*scene.Stream(2), {}, 1, 1).num_tiles(), 6);
+  EXPECT_EQ(SampleTiles(*scene.Stream(2), {}, 1, 1).num_tiles(), 1);
+  EXPECT_EQ(SampleTiles(*scene.Stream(2), {}, 4 * kTileVoxels, 1).num_tiles(), 4);
 }
 
 TEST(SampleTiles, HoldsTheValuesOfTheStream) {

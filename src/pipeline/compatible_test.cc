@@ -40,5 +40,17 @@ TEST(CheckCompatible, SaysWhatDiffers) {
   ExpectRefused(dataset, {"takes logits", "holds probabilities"});
 }
 
+TEST(CheckNeeds, NamesTheCaseWithoutAnImage) {
+  Dataset dataset = ThreeClasses();
+  dataset.cases.resize(2);
+  dataset.cases[0].id = "0";
+  dataset.cases[0].image = "0.png";
+  dataset.cases[1].id = "1";
+  EXPECT_NO_THROW(CheckNeeds({}, dataset));
+  ExpectError(ErrorCode::kBadData, {"case 1", "\"street\"", "no image"}, [&] {
+    CheckNeeds({.halo = 2, .image = true, .whole_case = false}, dataset);
+  });
+}
+
 }  // namespace
 }  // namespace segcal

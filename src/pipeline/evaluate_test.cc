@@ -233,6 +233,30 @@ TEST(Evaluate, SaysWhichCaseHasNoLabels) {
   });
 }
 
+TEST(Evaluate, SkipsACaseWithoutLabelsWhenToldTo) {
+  const TempFolder folder;
+  Dataset dataset = WriteScene(HandScene(), folder.path());
+  dataset.cases[1].labels.clear();
+  EvaluateOptions options = Threads(2);
+  options.run.skip_bad = true;
+  const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, options);
+  EXPECT_EQ(result.labelled, 4);
+  EXPECT_EQ(result.skipped, (std::vector<std::string>{"case1: no labels"}));
+}
+
+// Three pipelines pool the same rows; each row counts once.
+TEST(Evaluate, CountsRenormalisedRowsOnce) {
+  Scene scene = ByOdds({{1, 1, 1, 1}}, {{0, 1, 0, 1}});
+  scene.dataset.input = "probabilities";
+  scene.logits[0][0] = {0.25f, 0.25f, 0.25f, 0.25f, 0.7f, 0.75f, 0.8f, 0.75f};
+  const TempFolder folder;
+  const Dataset dataset = WriteScene(scene, folder.path());
+  const std::vector<Model> models = {Baseline(dataset, "none(z)"),
+                                     TemperatureModel(dataset, 0.5, "z"),
+                                     Baseline(dataset, "none(p)")};
+  EXPECT_EQ(Evaluate(dataset, models, Threads(1)).renormalised, 2);
+}
+
 TEST(Evaluate, RefusesAnEmptySplitAndNoModels) {
   const TempFolder folder;
   const Dataset dataset = WriteScene(HandScene(), folder.path());
@@ -269,7 +293,9 @@ TEST(Evaluate, ListsCasesItSkipped) {
   const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, options);
   EXPECT_EQ(result.pipelines[0].cases.size(), 1u);
   ASSERT_EQ(result.skipped.size(), 1u);
-  EXPECT_EQ(ParseJson(ToJson(result), "m")["skipped"][0], result.skipped[0]);
+  EXPECT_NE(result.skipped[0].find("absent.npy"), std::string::npos);
+  // The file holds no paths of one machine.
+  EXPECT_EQ(ParseJson(ToJson(result), "m")["skipped"][0], dataset.cases[0].id);
 }
 
 TEST(Baseline, RefusesWhatMustBeFitted) {

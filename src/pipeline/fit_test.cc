@@ -49,6 +49,20 @@ TEST(Fit, TakesTheCalibrationCasesWhereTheDataSetNamesSplits) {
       ErrorCode::kInvalidArgument, {"\"calibration\"", "test"}, [&] { Fit(split, "ts(z)"); });
 }
 
+TEST(Fit, TakesTheSplitItIsTold) {
+  const TempFolder folder;
+  Dataset dataset = WriteScene(RandomScene({.num_cases = 3, .shape = {30, 30}}), folder.path());
+  dataset.cases[0].split = "calibration";
+  dataset.cases[1].split = dataset.cases[2].split = "test";
+  FitOptions options;
+  options.split = "test";
+  EXPECT_EQ(Fit(dataset, "ts(z)", options).model.state().fit.cases, 2);
+  options.split = "validation";
+  ExpectError(ErrorCode::kInvalidArgument, {"\"validation\"", "calibration, test"}, [&] {
+    Fit(dataset, "ts(z)", options);
+  });
+}
+
 TEST(Fit, WritesTheSameModelForEveryTypeLayoutAndNumberOfThreads) {
   Scene scene = RandomScene(
       {.num_cases = 3, .num_members = 2, .num_classes = 4, .shape = {101, 97}, .offset = 0.5});
