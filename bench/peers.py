@@ -106,12 +106,13 @@ class Peers:
         edges = np.linspace(0.0, 1.0, BINS + 1, dtype=np.float32)[1:-1]
         sums = np.zeros((2, BINS))
         for logits, labels in zip(self.logits.numpy(), self.labels.numpy()):
-            scaled = logits * np.float32(beta)
-            predicted = scaled.argmax(0)
-            scaled -= scaled.max(0)
-            confidence = 1.0 / np.exp(scaled, out=scaled).sum(0)
+            probs = logits * np.float32(beta)
+            probs -= probs.max(0)
+            np.exp(probs, out=probs)
+            probs /= probs.sum(0)
             keep = labels != IGNORE
-            confidence = confidence[keep]
+            predicted = probs.argmax(0)
+            confidence = probs.max(0)[keep]
             bins = np.searchsorted(edges, confidence)
             correct = predicted[keep] == labels[keep]
             sums[0] += np.bincount(bins, confidence, minlength=BINS)

@@ -7,15 +7,11 @@
 // others. FOLDER takes what is written.
 
 #include <fmt/format.h>
-#include <hwy/cache_control.h>
-#include <hwy/highway.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -24,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/bandwidth.h"
 #include "core/aligned.h"
 #include "core/file.h"
 #include "core/json.h"
@@ -44,47 +41,27 @@
 namespace segcal {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-// What one thread reads or copies at a time.
-constexpr int64_t kChunkBytes = int64_t{1} << 20;
-
-// Memory in huge pages where the system has them, as NumPy asks for its arrays, and touched.
-class LargeBuffer {
- public:
-  explicit LargeBuffer(int64_t bytes)
-      : data_(static_cast<std::byte*>(::operator new(static_cast<size_t>(bytes), kPage))) {
-    ::madvise(data_.get(), static_cast<size_t>(bytes), MADV_HUGEPAGE);
-    std::memset(data_.get(), 0, static_cast<size_t>(bytes));
-  }
-  std::byte* data() const { return data_.get(); }
-
- private:
-  static constexpr std::align_val_t kPage{size_t{2} << 20};
-  struct Deleter {
-    void operator()(std::byte* p) const noexcept { ::operator delete(p, kPage); }
-  };
-  std::unique_ptr<std::byte, Deleter> data_;
-};
-
 // The elements of a file in memory of ours.
 class Resident {
  public:
-  explicit Resident(const std::string& path) : Resident(*OpenArray(path)) {}
-  explicit Resident(const Array& array) : info_(array.info()), buffer_(bytes()) {
-    array.Read(0, info_.NumElements(), buffer_.data());
+  explicit Resident(const std::string& path) {
+    const std::unique_ptr<Array> array = OpenArray(path);
+    info_ = array->info();
+    data_ = buffer_.Reserve(bytes());
+    array->Read(0, info_.NumElements(), data_);
   }
 
   const ArrayInfo& info() const { return info_; }
   int64_t bytes() const { return info_.NumElements() * SizeOf(info_.dtype); }
-  const std::byte* data() const { return buffer_.data(); }
+  const std::byte* data() const { return data_; }
   std::unique_ptr<Array> Open(const std::string& name) const {
-    return ArrayOverMemory(name, info_, data());
+    return ArrayOverMemory(name, info_, data_);
   }
 
  private:
   ArrayInfo info_;
-  LargeBuffer buffer_;
+  AlignedBuffer buffer_;
+  std::byte* data_ = nullptr;
 };
 
 // A data set in memory: one member per case, with labels.
@@ -124,44 +101,6 @@ class ResidentData {
   std::vector<std::unique_ptr<Resident>> labels_;
 };
 
-// Calls use(offset, bytes) for every chunk, on all threads.
-template <class Use>
-void ForEachChunk(int64_t bytes, Use use) {
-  ParallelFor((bytes + kChunkBytes - 1) / kChunkBytes, 0, [&](int64_t chunk, int) {
-    const int64_t offset = chunk * kChunkBytes;
-    use(offset, std::min(kChunkBytes, bytes - offset));
-  });
-}
-
-// The exclusive or of all 64-bit words, so that every byte is needed; the rest of a vector is left.
-uint64_t FoldBytes(const std::byte* data, int64_t bytes) {
-  constexpr int64_t kVectors = 8;
-  const hn::ScalableTag<uint64_t> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto* words = reinterpret_cast<const uint64_t*>(data);
-  hn::Vec<decltype(d)> fold[kVectors];
-  for (auto& f : fold) f = hn::Zero(d);
-  for (int64_t i = 0; (i + kVectors * lanes) * 8 <= bytes; i += kVectors * lanes) {
-    for (int64_t k = 0; k < kVectors; ++k)
-      fold[k] = hn::Xor(fold[k], hn::Load(d, words + i + k * lanes));
-  }
-  for (int64_t k = 1; k < kVectors; ++k) fold[0] = hn::Xor(fold[0], fold[k]);
-  uint64_t sums[hn::MaxLanes(d)];
-  hn::StoreU(fold[0], d, sums);
-  for (int64_t k = 1; k < lanes; ++k) sums[0] ^= sums[k];
-  return sums[0];
-}
-
-// Past the caches: nothing is read that will be overwritten.
-void CopyStreaming(const std::byte* from, int64_t bytes, std::byte* to) {
-  const hn::ScalableTag<uint8_t> d;
-  const auto* source = reinterpret_cast<const uint8_t*>(from);
-  auto* target = reinterpret_cast<uint8_t*>(to);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < bytes; i += lanes) hn::Stream(hn::Load(d, source + i), d, target + i);
-  hwy::FlushStream();
-}
-
 // One metric family beside those of the library: its kernel is there, its family is not.
 class ClasswiseBins {
  public:
@@ -194,7 +133,11 @@ class Bench {
  public:
   Bench(const std::string& dataset, std::string folder)
       : data_(LoadDataset(dataset)), stream_(data_.Stream()), folder_(std::move(folder)) {
-    for (int64_t c = 0; c < data_.num_cases(); ++c) outputs_.emplace_back(data_.scores(c).bytes());
+    for (int64_t c = 0; c < data_.num_cases(); ++c) {
+      // Pages are touched now, not while the clock runs.
+      const int64_t bytes = data_.scores(c).bytes();
+      std::memset(outputs_.emplace_back().Reserve(bytes), 0, static_cast<size_t>(bytes));
+    }
   }
 
   // Does the work once; numbers about the result go to `found`.
@@ -270,7 +213,7 @@ class Bench {
 
   void FitFiles(Json* found) { Tell(Fit(data_.dataset(), "ts(z)").model, found); }
 
-  std::byte* OutputOf(int64_t c) { return outputs_[static_cast<size_t>(c)].data(); }
+  std::byte* OutputOf(int64_t c) { return outputs_[static_cast<size_t>(c)].Reserve(0); }
 
   void ApplyArrays() {
     for (int64_t c = 0; c < data_.num_cases(); ++c) {
@@ -372,7 +315,7 @@ class Bench {
   const ResidentData data_;
   const CaseStream stream_;
   const std::string folder_;
-  std::vector<LargeBuffer> outputs_;  // per case
+  std::vector<AlignedBuffer> outputs_;  // per case
   Model model_ =
       UnfittedModel(ParsePipeline("ts(z)"), data_.dataset().classes, data_.dataset().input);
 };

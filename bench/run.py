@@ -192,16 +192,17 @@ def print_bars(rows):
     return all_met
 
 
-def print_kernels(build):
+def print_kernels(build, samples, total_bytes):
     """kernels_bench: single kernels, in its own process with its own arrays."""
-    print("\nkernels on tiles, images of 2048 x 1024 x 20 classes", flush=True)
+    print(f"\n{'kernels':<34}{'ms':>9}{'GB/s':>8}{'share':>8}  of", flush=True)
     output = subprocess.run(
         [build / "bench" / "kernels_bench", "--benchmark_format=json"],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    limits = {"read": samples.seconds("read"), "copy": min(samples.seconds("copy"), samples.seconds("copy, streaming"))}
     for row in json.loads(output)["benchmarks"]:
-        shares = [f"{100 * value:.0f} % of {key.split('_')[1]} bandwidth"
-                  for key, value in row.items() if key.endswith("_bandwidth")]
-        print(f"{row['name'].split('/')[0]:<34}{row['real_time']:>9.0f}{row['GB/s']:>8.1f}  {', '.join(shares)}")
+        limit = "copy" if any("copy" in key for key in row) else "read"
+        share = row["GB/s"] * limits[limit] / (1e-9 * total_bytes)
+        print(f"{row['name'].split('/manual')[0]:<34}{row['real_time']:>9.0f}{row['GB/s']:>8.1f}{share:>8.0%}  {limit}")
 
 
 def measure_memory(build, folder):
@@ -230,7 +231,7 @@ def run(args, folder):
         no_worse = run_peers(args, folder, ours, samples, beta)
     share = samples.busy(about["threads"])
     ours.close()
-    print_kernels(args.build)
+    print_kernels(args.build, samples, about["bytes"])
     rows = bars(samples, no_worse)
     if not args.no_memory:
         rows += measure_memory(args.build, folder)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -15,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string Minutes(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  const auto whole = static_cast<int64_t>(std::lround(seconds));
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 

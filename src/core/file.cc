@@ -102,7 +102,7 @@ void WriteFully(int fd, const std::string& path, int64_t offset, std::span<const
   }
 }
 
-OutputFile::OutputFile(std::string path)
+OutputFile::OutputFile(const std::string& path)
     : path_(PlainTarget(path)), temporary_(TemporaryNameFor(path_)) {
   fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0) ThrowErrno(path_, "create");

@@ -36,7 +36,7 @@ std::string ReadText(const std::string& path, int64_t max_bytes);
 // renames; without Commit the temporary file is removed. WriteAt is safe from several threads.
 class OutputFile {
  public:
-  explicit OutputFile(std::string path);
+  explicit OutputFile(const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
