@@ -40,6 +40,7 @@ CaseReader ReaderOf(const ModelState& state, const std::vector<const ScoresView*
   const bool channels_last = members[0]->class_stride == 1 && members[0]->voxel_stride != 1;
   if (channels_last) dataset.layout = "channels_last";
   std::vector<std::shared_ptr<const Array>> arrays;
+  arrays.reserve(members.size());
   for (const ScoresView* view : members) {
     arrays.push_back(ArrayOf(*view, static_cast<int64_t>(arrays.size()), channels_last));
   }

@@ -62,6 +62,7 @@ CaseMaps MapCase(const Dataset& dataset,
   const auto reader = stream.Open(0);
   CaseMaps maps = EmptyMaps(*reader, models.size());
   std::vector<std::unique_ptr<BoundCalibrator>> bound;
+  bound.reserve(models.size());
   for (const Model& model : models)
     bound.push_back(model.state().calibrator->Bind(*reader, model.state().spec.pooling));
   std::vector<TileBuffer> tiles(static_cast<size_t>(stream.num_workers()));

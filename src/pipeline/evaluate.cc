@@ -92,6 +92,7 @@ MetricResult MeanOverCases(const std::vector<CaseMetrics>& cases,
   MetricResult mean{
       .name = pooled.name, .value = 0.0, .per_class = std::vector<double>(pooled.per_class.size())};
   std::vector<double> values;
+  values.reserve(cases.size());
   for (const CaseMetrics& c : cases) values.push_back(c.metrics[m].value);
   mean.value = MeanOfDefined(values);
   for (size_t k = 0; k < mean.per_class.size(); ++k) {
