@@ -245,7 +245,7 @@ def run_peers(args, folder, ours, samples, beta):
     """PyTorch and NumPy; whether our fit is no worse than theirs."""
     import peers  # imports torch, which takes seconds
 
-    threads = peers.use_all_cores()
+    threads = peers.prepare()
     others = peers.Peers(*data.load(folder))
     others.choose_parts()
     for _ in range(min(args.rounds, 3)):
