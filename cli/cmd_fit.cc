@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "calibrators/calibrator.h"
+#include "calibrators/list.h"
 #include "cli/command.h"
 #include "core/json.h"
 #include "pipeline/model.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calibrators/calibrator.h"
+#include "calibrators/list.h"
+
 #include "core/throw.h"
 
 namespace segcal {
@@ -9,20 +10,6 @@ extern const CalibratorInfo kNone, kTemperature;
 namespace {
 
 constexpr const CalibratorInfo* kCalibrators[] = {&kNone, &kTemperature};
-
-class BoundPixelCalibrator final : public BoundCalibrator {
- public:
-  explicit BoundPixelCalibrator(const PixelCalibrator& calibrator) : calibrator_(calibrator) {}
-  void Apply(const Tile& tile, const TileProbs& out) const override {
-    calibrator_.ApplyTile(tile, out);
-  }
-  bool Temperature(const Tile& tile, float* out) const override {
-    return calibrator_.TemperatureTile(tile, out);
-  }
-
- private:
-  const PixelCalibrator& calibrator_;
-};
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
 OptionMap OptionsOf(const std::string& stage, bool last, const OptionMap& options) {
@@ -47,22 +34,6 @@ void CheckStagesOfOptions(const std::vector<std::string>& stages, const OptionMa
 }
 
 }  // namespace
-
-const char* NameOf(Preserves preserves) noexcept {
-  switch (preserves) {
-    case Preserves::kArgmax:
-      return "argmax";
-    case Preserves::kOrder:
-      return "order";
-    case Preserves::kNone:
-      break;
-  }
-  return "none";
-}
-
-std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&, const Pooling&) const {
-  return std::make_unique<BoundPixelCalibrator>(*this);
-}
 
 const std::vector<const CalibratorInfo*>& Calibrators() {
   static const std::vector<const CalibratorInfo*> list(std::begin(kCalibrators),

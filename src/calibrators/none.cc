@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "calibrators/calibrator.h"
 #include "core/json.h"
 #include "kernels/softmax.h"
+#include "methods/calibrator.h"
 
 namespace segcal {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrators/calibrator.h"
+#include "calibrators/list.h"
 #include "core/json.h"
 #include "data/temperature_pass.h"
 #include "pipeline/fit.h"

@@ -171,6 +171,11 @@ std::optional<int64_t> JsonObject::OptionalInteger(const std::string& key) {
   return Integer(key);
 }
 
+std::optional<double> JsonObject::OptionalNumber(const std::string& key) {
+  if (!Has(key)) return std::nullopt;
+  return Number(key);
+}
+
 double JsonObject::Number(const std::string& key) {
   const Json& value = Get(key, "a number");
   if (!value.is_number()) Fail(key, "a number");

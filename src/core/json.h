@@ -40,6 +40,7 @@ class JsonObject {
   int64_t Integer(const std::string& key);
   std::optional<int64_t> OptionalInteger(const std::string& key);
   double Number(const std::string& key);
+  std::optional<double> OptionalNumber(const std::string& key);
   bool Bool(const std::string& key);
   std::vector<std::string> Strings(const std::string& key);
   std::vector<double> Numbers(const std::string& key);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "calibrators/calibrator.h"
 #include "core/aligned.h"
 #include "kernels/tile.h"
+#include "methods/calibrator.h"
 
 namespace segcal {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "calibrators/calibrator.h"
+#include "calibrators/list.h"
 #include "core/throw.h"
 #include "pipeline/compatible.h"
 #include "pipeline/model.h"

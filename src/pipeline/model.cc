@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "calibrators/list.h"
 #include "core/file.h"
 #include "core/json.h"
 #include "core/throw.h"
@@ -43,7 +44,10 @@ Json CertificatesJson(const std::vector<Certificate>& certificates) {
   for (const Certificate& c : certificates) {
     json.push_back({{"gradient", c.gradient},
                     {"newton_decrement", c.newton_decrement},
-                    {"bounded", c.bounded}});
+                    {"bounded", c.bounded},
+                    {"voxels", c.voxels},
+                    {"gap", c.gap ? Json(*c.gap) : Json(nullptr)},
+                    {"path", c.path}});
   }
   return json;
 }
@@ -84,7 +88,10 @@ std::vector<Certificate> ReadCertificates(const Json& json, const std::string& w
     JsonObject object(item, where);
     certificates.push_back({.gradient = object.Number("gradient"),
                             .newton_decrement = object.Number("newton_decrement"),
-                            .bounded = object.Bool("bounded")});
+                            .bounded = object.Bool("bounded"),
+                            .voxels = object.Integer("voxels"),
+                            .gap = object.OptionalNumber("gap"),
+                            .path = object.Numbers("path")});
     object.Finish();
   }
   return certificates;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrators/calibrator.h"
+#include "methods/calibrator.h"
 #include "pipeline/spec.h"
 #include "segcal/model.h"
 

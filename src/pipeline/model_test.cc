@@ -50,7 +50,10 @@ constexpr const char* kGolden = R"json({
       {
         "gradient": 1e-09,
         "newton_decrement": 2e-09,
-        "bounded": true
+        "bounded": true,
+        "voxels": 900,
+        "gap": 0.125,
+        "path": [0.75, 0.5]
       }
     ],
     "warnings": ["one", "two"]

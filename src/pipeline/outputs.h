@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "calibrators/calibrator.h"
 #include "core/aligned.h"
 #include "data/voxel_block.h"
 #include "formats/array.h"
+#include "methods/calibrator.h"
 #include "segcal/apply.h"
 
 namespace segcal {

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "calibrators/calibrator.h"
+#include "calibrators/list.h"
 #include "core/throw.h"
 
 namespace segcal {

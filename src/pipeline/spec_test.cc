@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "calibrators/calibrator.h"
+#include "calibrators/list.h"
 #include "tests/support/errors.h"
 
 namespace segcal {

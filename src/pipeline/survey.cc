@@ -16,7 +16,9 @@ constexpr double kMaxBeta = 1e6;
 
 // Order-free sums of a survey. Hashes add modulo 2^64: tiles carry their place in their seed.
 struct SurveySums {
-  explicit SurveySums(int64_t num_classes) : label_counts(static_cast<size_t>(num_classes), 0) {}
+  explicit SurveySums(int64_t num_classes)
+      : label_counts(static_cast<size_t>(num_classes), 0),
+        decision_counts(label_counts.size(), 0) {}
 
   void Flush() noexcept {
     at_one.Flush();
@@ -35,7 +37,10 @@ struct SurveySums {
     voxels += other.voxels;
     repeated += other.repeated;
     flat += other.flat;
-    for (size_t c = 0; c < label_counts.size(); ++c) label_counts[c] += other.label_counts[c];
+    for (size_t c = 0; c < label_counts.size(); ++c) {
+      label_counts[c] += other.label_counts[c];
+      decision_counts[c] += other.decision_counts[c];
+    }
     hash += other.hash;
   }
 
@@ -49,12 +54,15 @@ struct SurveySums {
   int64_t repeated = 0;
   int64_t flat = 0;
   std::vector<int64_t> label_counts;
+  std::vector<int64_t> decision_counts;  // of the labelled voxels
   uint64_t hash = 0;
 };
 
-void CountLabels(const Tile& tile, std::vector<int64_t>* counts) {
+void CountClasses(const Tile& tile, SurveySums* sums) {
   for (int64_t v = 0; v < tile.count; ++v) {
-    if (tile.labels[v] != kNoLabel) ++(*counts)[static_cast<size_t>(tile.labels[v])];
+    if (tile.labels[v] == kNoLabel) continue;
+    ++sums->label_counts[static_cast<size_t>(tile.labels[v])];
+    ++sums->decision_counts[tile.decision[v]];
   }
 }
 
@@ -106,7 +114,7 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
       AddTemperatureSums(tile, 1.0, mine.at_one.pending());
       if (sample_beta != 1.0) AddTemperatureSums(tile, sample_beta, mine.at_beta.pending());
       AddLabelMargins(tile, &mine.pending);
-      CountLabels(tile, &mine.label_counts);
+      CountClasses(tile, &mine);
       mine.hash += HashTile(tile, PlaceSeed(case_index, tile.first_voxel));
       mine.repeated += FindRepeats(tile).voxels;
       mine.voxels += tile.count;
@@ -123,6 +131,7 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
   survey.repeated = total.repeated;
   survey.flat = total.flat;
   survey.label_counts = total.label_counts;
+  survey.decision_counts = total.decision_counts;
   survey.margins = {.count = total.margins_count,
                     .below_max = total.below_max,
                     .slope_at_zero = total.slope_at_zero.value()};

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "calibrators/calibrator.h"
+#include "calibrators/list.h"
 #include "core/json.h"
 #include "core/rng.h"
 #include "pipeline/fit.h"

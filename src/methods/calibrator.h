@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,19 @@ struct Certificate {
   double gradient = 0.0;
   double newton_decrement = 0.0;
   bool bounded = true;  // false: the infimum lies at infinity, the parameters are where we stopped
+  int64_t voxels = 0;   // labelled voxels of this expert
+  // How far the objective can be above its minimum at most; absent where nothing bounds it.
+  std::optional<double> gap;
+  std::vector<double> path;  // the objective after each pass over the data
+};
+
+// A condition on the parameters that a declared property rests on, and how well it holds.
+struct Claim {
+  std::string what;      // "every gap weight is at least 0"
+  std::string property;  // "translation_invariant" or "preserves"
+  double found = 0.0;
+  double allowed = 0.0;
+  bool holds = false;
 };
 
 // What a fit found out. Not converging is a result, not an error.
@@ -63,6 +77,7 @@ struct Survey {
   int64_t flat = 0;      // of the labelled, those whose logits are all equal
   int64_t repeated = 0;  // in runs of exactly equal predictions, see data/repeats.h
   std::vector<int64_t> label_counts;
+  std::vector<int64_t> decision_counts;  // of the labelled voxels
   LabelMargins margins;
   TemperatureSums at_one;    // mean loss before calibration is at_one.loss / labelled
   double sample_beta = 1.0;  // temperature fitted on the sample
@@ -102,6 +117,8 @@ class Calibrator {
 
   virtual FitOutcome Fit(const FitContext& context) = 0;
   virtual Json Parameters() const = 0;
+  // What of the declared properties can be read from the parameters alone; `verify` shows it.
+  virtual std::vector<Claim> Claims() const { return {}; }
   // `where` names the model file in messages.
   virtual void SetParameters(const Json& json, int64_t num_classes, const std::string& where) = 0;
 
@@ -137,15 +154,5 @@ template <class Method, class Options>
 std::unique_ptr<Calibrator> MakeWith(const OptionMap& options, std::unique_ptr<Calibrator>) {
   return std::make_unique<Method>(ParseOptions<Options>(Method::kName, options));
 }
-
-const std::vector<const CalibratorInfo*>& Calibrators();
-
-// The descriptor of a name, or an Error that lists the names.
-const CalibratorInfo& FindCalibrator(const std::string& name);
-
-// stages = {"selective", "ts"} for `selective+ts`. Options belong to the last stage unless written
-// "stage.key".
-std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages,
-                                           const OptionMap& options);
 
 }  // namespace segcal

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "methods/calibrator.h"
+
+namespace segcal {
+
+const std::vector<const CalibratorInfo*>& Calibrators();
+
+// The descriptor of a name, or an Error that lists the names.
+const CalibratorInfo& FindCalibrator(const std::string& name);
+
+// stages = {"selective", "ts"} for `selective+ts`. Options belong to the last stage unless written
+// "stage.key".
+std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages,
+                                           const OptionMap& options);
+
+}  // namespace segcal

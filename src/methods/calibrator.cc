@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/calibrator.h"
+
+namespace segcal {
+namespace {
+
+class BoundPixelCalibrator final : public BoundCalibrator {
+ public:
+  explicit BoundPixelCalibrator(const PixelCalibrator& calibrator) : calibrator_(calibrator) {}
+  void Apply(const Tile& tile, const TileProbs& out) const override {
+    calibrator_.ApplyTile(tile, out);
+  }
+  bool Temperature(const Tile& tile, float* out) const override {
+    return calibrator_.TemperatureTile(tile, out);
+  }
+
+ private:
+  const PixelCalibrator& calibrator_;
+};
+
+}  // namespace
+
+const char* NameOf(Preserves preserves) noexcept {
+  switch (preserves) {
+    case Preserves::kArgmax:
+      return "argmax";
+    case Preserves::kOrder:
+      return "order";
+    case Preserves::kNone:
+      break;
+  }
+  return "none";
+}
+
+std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&, const Pooling&) const {
+  return std::make_unique<BoundPixelCalibrator>(*this);
+}
+
+}  // namespace segcal
