@@ -50,6 +50,11 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
     const double beta = parameters["beta"].get<double>();
     fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / beta, beta);
   }
+  if (!outcome.search.trials.empty()) {
+    fmt::print("  chosen of {} trials:", outcome.search.trials.size());
+    for (const auto& [key, value] : outcome.search.chosen) fmt::print(" {}={}", key, value);
+    fmt::print("\n");
+  }
   double residual = 0.0;
   for (const Certificate& certificate : outcome.certificates)
     residual = std::max(residual, certificate.gradient);
@@ -90,6 +95,14 @@ Action SetUpFit(CLI::App& app) {
   app.add_option("-o,--output", given->output, "Model file to write")->required();
   app.add_option(
       "--split", given->options.split, "Fit on the cases of this split (default: calibration)");
+  app.add_option("--validation",
+                 given->options.validation,
+                 "Choose a method's penalties by the cases of this split (default: validation, "
+                 "where the data set has it)");
+  app.add_option("--search",
+                 given->options.search,
+                 "Trials of that search (default 20; 0: none); without validation cases, by "
+                 "five-fold cross-validation over groups");
   app.add_option("--seed", given->options.seed, "Seed of the voxel sample that starts the fit")
       ->capture_default_str();
   app.add_flag("--json", given->json, "Print the model as JSON");

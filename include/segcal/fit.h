@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct FitOptions {
   RunOptions run;
   std::string
       split;  // cases to fit on; empty: "calibration" where the data set names splits, else all
+  // Cases to choose options by; empty: "validation" where the data set has such cases, else none.
+  std::string validation;
+  // Trials of the search for a method's penalties. Absent: 20 where there are cases to choose by,
+  // else none. With trials but no such cases, by five-fold cross-validation over groups.
+  std::optional<int64_t> search;
   uint64_t seed = 0;
 };
 

@@ -5,11 +5,20 @@
 
 namespace segcal {
 
-extern const CalibratorInfo kNone, kTemperature;
+extern const CalibratorInfo kConditionalArgmax, kConditionalDirichlet, kConditionalOrder,
+    kConstrainedMatrix, kDirichlet, kMatrix, kNone, kTemperature, kVector;
 
 namespace {
 
-constexpr const CalibratorInfo* kCalibrators[] = {&kNone, &kTemperature};
+constexpr const CalibratorInfo* kCalibrators[] = {&kNone,
+                                                  &kTemperature,
+                                                  &kVector,
+                                                  &kMatrix,
+                                                  &kConstrainedMatrix,
+                                                  &kDirichlet,
+                                                  &kConditionalDirichlet,
+                                                  &kConditionalArgmax,
+                                                  &kConditionalOrder};
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
 OptionMap OptionsOf(const std::string& stage, bool last, const OptionMap& options) {

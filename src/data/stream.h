@@ -37,6 +37,7 @@ class CaseStream {
   const Dataset& dataset() const noexcept { return dataset_; }
   int64_t num_cases() const noexcept { return static_cast<int64_t>(dataset_.cases.size()); }
   int num_workers() const noexcept { return options_.threads; }
+  int64_t memory() const noexcept { return options_.memory; }
   const StreamOptions& options() const noexcept { return options_; }
 
   std::shared_ptr<const CaseReader> Open(int64_t case_index) const;

@@ -60,14 +60,28 @@ struct Claim {
   bool holds = false;
 };
 
+// One setting of the options that a search tried, and the mean loss on the voxels it chooses by.
+struct SearchTrial {
+  OptionMap options;
+  double validation_nll = 0.0;
+};
+
+struct SearchReport {
+  std::vector<SearchTrial> trials;  // in the order they were tried; empty: no search
+  OptionMap chosen;
+  int64_t passes = 0;  // over the voxels fitted on
+};
+
 // What a fit found out. Not converging is a result, not an error.
 struct FitOutcome {
   std::string solver;
-  std::string status;  // "converged", "at_bound", "not_converged", "nothing_to_fit"
+  // "converged", "at_bound", "unbounded", "not_converged" or "nothing_to_fit"
+  std::string status;
   int64_t passes = 0;  // over all voxels, the survey included
   double nll_after = 0.0;
   std::vector<Certificate> certificates;
   std::vector<std::string> warnings;
+  SearchReport search;
 };
 
 // What is known about the data before a calibrator starts, from one pass over all voxels.
@@ -77,13 +91,21 @@ struct Survey {
   int64_t flat = 0;      // of the labelled, those whose logits are all equal
   int64_t repeated = 0;  // in runs of exactly equal predictions, see data/repeats.h
   std::vector<int64_t> label_counts;
-  std::vector<int64_t> decision_counts;  // of the labelled voxels
+  std::vector<int64_t> confusion;  // [decision][label], of the labelled voxels
   LabelMargins margins;
   TemperatureSums at_one;    // mean loss before calibration is at_one.loss / labelled
   double sample_beta = 1.0;  // temperature fitted on the sample
   TemperatureSums at_sample_beta;
   uint64_t hash = 0;         // of values, decisions and labels
   int64_t renormalised = 0;  // probability rows whose sum was off by more than 1e-3
+};
+
+struct FitContext;
+
+// Voxels to fit on and voxels to choose options by. No training context: all the voxels of the fit.
+struct SearchFold {
+  const FitContext* training = nullptr;
+  const CaseStream* validation = nullptr;
 };
 
 // Everything a calibrator may use to fit itself.
@@ -94,6 +116,9 @@ struct FitContext {
   const TileSample& sample;
   const Survey& survey;
   uint64_t seed = 0;
+  int64_t trials = 0;                      // of a search for options; 0: none
+  std::vector<SearchFold> folds;           // what the search chooses by
+  std::vector<std::string> fixed_options;  // keys that the caller gave: not searched
 };
 
 // A calibrator bound to one case: from here on tiles are independent of each other.
@@ -147,6 +172,7 @@ struct CalibratorInfo {
   // `base` is the calibrator after the `+` of a composition, else null.
   std::unique_ptr<Calibrator> (*make)(const OptionMap& options, std::unique_ptr<Calibrator> base);
   bool composes = false;  // whether it takes a base
+  bool searches = false;  // whether it has options that a search can choose
 };
 
 // make for a method without a base: Method's constructor takes its options.

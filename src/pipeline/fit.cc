@@ -17,6 +17,10 @@ namespace {
 // sample's temperature is within about a per cent of the full data's.
 constexpr int64_t kSampleVoxels = 1 << 17;
 
+// Trials of a search where nothing else is asked for, and the parts of a cross-validation.
+constexpr int64_t kTrials = 20;
+constexpr int kFolds = 5;
+
 // Above this share of repeated predictions a fill is likely enough to warn about.
 constexpr double kRepeatShare = 0.01;
 
@@ -72,35 +76,126 @@ FitReport ReportOf(const CaseStream& stream, const Survey& survey, FitOutcome ou
           .outcome = std::move(outcome)};
 }
 
+// What one fit sees: its sample, its survey and the context made of them.
+struct Prepared {
+  Prepared(const CaseStream& stream, const PipelineSpec& spec, uint64_t seed)
+      : sample(SampleTiles(stream, spec.pooling, kSampleVoxels, seed)),
+        survey(SurveyData(stream, spec.pooling, TemperatureOfSample(sample, stream.num_workers()))),
+        context{.stream = stream,
+                .validation = nullptr,
+                .pooling = spec.pooling,
+                .sample = sample,
+                .survey = survey,
+                .seed = seed,
+                .trials = 0,
+                .folds = {},
+                .fixed_options = {}} {
+    CheckLabelled(stream, survey);
+    for (const auto& [key, value] : spec.options) context.fixed_options.push_back(key);
+  }
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  TileSample sample;
+  Survey survey;
+  FitContext context;
+};
+
+// One part of a cross-validation: everything but some groups to fit on, and those to choose by.
+struct Fold {
+  std::unique_ptr<CaseStream> training_cases;
+  std::unique_ptr<CaseStream> validation;
+  std::unique_ptr<Prepared> training;
+};
+
+std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, uint64_t seed) {
+  std::vector<std::pair<std::string, double>> parts;
+  for (int k = 0; k < kFolds; ++k) parts.emplace_back(fmt::format("fold {}", k), 1.0);
+  Dataset dataset = stream.dataset();
+  AssignSplits(&dataset, parts, seed);
+  std::vector<Fold> folds;
+  for (const auto& [name, share] : parts) {
+    Dataset inside = dataset;
+    Dataset outside = dataset;
+    std::erase_if(inside.cases, [&](const Case& c) { return c.split == name; });
+    std::erase_if(outside.cases, [&](const Case& c) { return c.split != name; });
+    if (inside.cases.empty() || outside.cases.empty()) continue;
+    Fold& fold = folds.emplace_back();
+    fold.training_cases =
+        std::make_unique<CaseStream>(inside, std::vector<Pooling>{spec.pooling}, stream.options());
+    fold.validation =
+        std::make_unique<CaseStream>(outside, std::vector<Pooling>{spec.pooling}, stream.options());
+    fold.training = std::make_unique<Prepared>(*fold.training_cases, spec, seed);
+  }
+  if (folds.size() < 2) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{} cases in too few groups to cross-validate: give a validation split, or no --search",
+          dataset.cases.size());
+  }
+  return folds;
+}
+
+std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOptions& options) {
+  if (!options.validation.empty()) return options.validation;
+  const bool named = std::any_of(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) {
+    return c.split == "validation";
+  });
+  return named ? std::optional<std::string>("validation") : std::nullopt;
+}
+
 }  // namespace
 
-Model FitStream(const CaseStream& stream, const PipelineSpec& spec, uint64_t seed) {
+Model FitStream(const CaseStream& stream,
+                const PipelineSpec& spec,
+                uint64_t seed,
+                const SearchCases& search) {
   auto state = std::make_shared<ModelState>();
   state->spec = spec;
-  state->pipeline = FormatPipeline(spec);
   state->classes = stream.dataset().classes;
   state->input = stream.dataset().input;
   state->floor = FloorOf(ParseInputKind(state->input));
   state->calibrator = MakeCalibrator(spec.stages, spec.options);
 
-  const TileSample sample = SampleTiles(stream, spec.pooling, kSampleVoxels, seed);
-  const double sample_beta = TemperatureOfSample(sample, stream.num_workers());
-  const Survey survey = SurveyData(stream, spec.pooling, sample_beta);
-  CheckLabelled(stream, survey);
-  const FitContext context{
-      .stream = stream, .pooling = spec.pooling, .sample = sample, .survey = survey, .seed = seed};
-  state->fit = ReportOf(stream, survey, state->calibrator->Fit(context));
+  Prepared all(stream, spec, seed);
+  std::vector<Fold> folds;
+  all.context.validation = search.validation;
+  if (FindCalibrator(spec.stages.back()).searches) all.context.trials = search.trials;
+  if (search.validation != nullptr) {
+    all.context.folds = {{.training = nullptr, .validation = search.validation}};
+  } else if (all.context.trials > 0) {
+    folds = MakeFolds(stream, spec, seed);
+    for (const Fold& fold : folds) {
+      all.context.folds.push_back(
+          {.training = &fold.training->context, .validation = fold.validation.get()});
+    }
+  }
+  FitOutcome outcome = state->calibrator->Fit(all.context);
+  // What was chosen becomes part of the pipeline: fitted with it again, the model is the same.
+  for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;
+  state->pipeline = FormatPipeline(state->spec);
+  state->fit = ReportOf(stream, all.survey, std::move(outcome));
   return Model(std::move(state));
 }
 
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options) {
   const PipelineSpec spec = ParsePipeline(pipeline);
+  const Needs needs = MakeCalibrator(spec.stages, spec.options)->needs();
   std::vector<std::string> skipped;
-  const Dataset cases =
-      ReadableCases(CasesToFit(dataset, options.split), {spec.pooling}, options.run, &skipped);
-  CheckNeeds(MakeCalibrator(spec.stages, spec.options)->needs(), cases);
-  const CaseStream stream(cases, {spec.pooling}, StreamOptionsOf(options.run));
-  return {.model = FitStream(stream, spec, options.seed), .skipped = std::move(skipped)};
+  const auto open = [&](const Dataset& cases) {
+    CheckNeeds(needs, cases);
+    return std::make_unique<CaseStream>(
+        cases, std::vector<Pooling>{spec.pooling}, StreamOptionsOf(options.run));
+  };
+  const auto readable = [&](const Dataset& cases) {
+    return ReadableCases(cases, {spec.pooling}, options.run, &skipped);
+  };
+  const std::unique_ptr<CaseStream> stream = open(readable(CasesToFit(dataset, options.split)));
+  const std::optional<std::string> split = ValidationSplit(dataset, options);
+  std::unique_ptr<CaseStream> validation;
+  if (split) validation = open(readable(SelectSplit(dataset, *split)));
+  const SearchCases search{.trials = options.search.value_or(split ? kTrials : 0),
+                           .validation = validation.get()};
+  return {.model = FitStream(*stream, spec, options.seed, search), .skipped = std::move(skipped)};
 }
 
 }  // namespace segcal

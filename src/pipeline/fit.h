@@ -7,7 +7,16 @@
 
 namespace segcal {
 
+// What a fit chooses options by.
+struct SearchCases {
+  int64_t trials = 0;
+  const CaseStream* validation = nullptr;  // null: cross-validation
+};
+
 // Fits on the cases of a stream, whatever their split: files, or the caller's arrays.
-Model FitStream(const CaseStream& stream, const PipelineSpec& spec, uint64_t seed);
+Model FitStream(const CaseStream& stream,
+                const PipelineSpec& spec,
+                uint64_t seed,
+                const SearchCases& search = {});
 
 }  // namespace segcal

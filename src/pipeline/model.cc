@@ -52,6 +52,15 @@ Json CertificatesJson(const std::vector<Certificate>& certificates) {
   return json;
 }
 
+Json SearchJson(const SearchReport& search) {
+  if (search.trials.empty()) return nullptr;
+  Json trials = Json::array();
+  for (const SearchTrial& trial : search.trials) {
+    trials.push_back({{"options", trial.options}, {"validation_nll", trial.validation_nll}});
+  }
+  return {{"trials", trials}, {"chosen", search.chosen}, {"passes", search.passes}};
+}
+
 Json FitJson(const FitReport& fit) {
   if (fit.cases == 0) return nullptr;
   return {{"data",
@@ -66,6 +75,7 @@ Json FitJson(const FitReport& fit) {
           {"status", fit.outcome.status},
           {"passes", fit.outcome.passes},
           {"certificates", CertificatesJson(fit.outcome.certificates)},
+          {"search", SearchJson(fit.outcome.search)},
           {"warnings", fit.outcome.warnings}};
 }
 
@@ -97,6 +107,28 @@ std::vector<Certificate> ReadCertificates(const Json& json, const std::string& w
   return certificates;
 }
 
+OptionMap ReadOptions(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  OptionMap options;
+  for (const auto& [key, value] : json.items()) options[key] = object.String(key);
+  return options;
+}
+
+SearchReport ReadSearch(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  SearchReport search;
+  for (const Json& item : object.Array("trials")) {
+    JsonObject trial(item, where + ": trials");
+    search.trials.push_back({.options = ReadOptions(trial.Object("options"), where + ": options"),
+                             .validation_nll = trial.Number("validation_nll")});
+    trial.Finish();
+  }
+  search.chosen = ReadOptions(object.Object("chosen"), where + ": chosen");
+  search.passes = object.Integer("passes");
+  object.Finish();
+  return search;
+}
+
 FitReport ReadFit(const Json& json, const std::string& where) {
   if (json.is_null()) return {};
   JsonObject object(json, where);
@@ -115,6 +147,9 @@ FitReport ReadFit(const Json& json, const std::string& where) {
   fit.outcome.passes = object.Integer("passes");
   fit.outcome.certificates =
       ReadCertificates(object.Array("certificates"), where + ": certificates");
+  if (object.Has("search")) {
+    fit.outcome.search = ReadSearch(object.Object("search"), where + ": search");
+  }
   fit.outcome.warnings = object.Strings("warnings");
   object.Finish();
   return fit;

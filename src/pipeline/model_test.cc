@@ -56,6 +56,20 @@ constexpr const char* kGolden = R"json({
         "path": [0.75, 0.5]
       }
     ],
+    "search": {
+      "trials": [
+        {
+          "options": {
+            "max_iterations": "7"
+          },
+          "validation_nll": 0.625
+        }
+      ],
+      "chosen": {
+        "max_iterations": "7"
+      },
+      "passes": 3
+    },
     "warnings": ["one", "two"]
   }
 }

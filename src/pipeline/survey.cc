@@ -17,8 +17,7 @@ constexpr double kMaxBeta = 1e6;
 // Order-free sums of a survey. Hashes add modulo 2^64: tiles carry their place in their seed.
 struct SurveySums {
   explicit SurveySums(int64_t num_classes)
-      : label_counts(static_cast<size_t>(num_classes), 0),
-        decision_counts(label_counts.size(), 0) {}
+      : confusion(static_cast<size_t>(num_classes * num_classes), 0) {}
 
   void Flush() noexcept {
     at_one.Flush();
@@ -37,10 +36,7 @@ struct SurveySums {
     voxels += other.voxels;
     repeated += other.repeated;
     flat += other.flat;
-    for (size_t c = 0; c < label_counts.size(); ++c) {
-      label_counts[c] += other.label_counts[c];
-      decision_counts[c] += other.decision_counts[c];
-    }
+    for (size_t i = 0; i < confusion.size(); ++i) confusion[i] += other.confusion[i];
     hash += other.hash;
   }
 
@@ -53,17 +49,21 @@ struct SurveySums {
   int64_t voxels = 0;
   int64_t repeated = 0;
   int64_t flat = 0;
-  std::vector<int64_t> label_counts;
-  std::vector<int64_t> decision_counts;  // of the labelled voxels
+  std::vector<int64_t> confusion;  // [decision][label], of the labelled voxels
   uint64_t hash = 0;
 };
 
-void CountClasses(const Tile& tile, SurveySums* sums) {
+void CountClasses(const Tile& tile, std::vector<int64_t>* confusion) {
   for (int64_t v = 0; v < tile.count; ++v) {
     if (tile.labels[v] == kNoLabel) continue;
-    ++sums->label_counts[static_cast<size_t>(tile.labels[v])];
-    ++sums->decision_counts[tile.decision[v]];
+    ++(*confusion)[static_cast<size_t>(tile.decision[v] * tile.num_classes + tile.labels[v])];
   }
+}
+
+std::vector<int64_t> LabelCounts(const std::vector<int64_t>& confusion, int64_t num_classes) {
+  std::vector<int64_t> counts(static_cast<size_t>(num_classes), 0);
+  for (size_t i = 0; i < confusion.size(); ++i) counts[i % counts.size()] += confusion[i];
+  return counts;
 }
 
 // Labelled voxels whose logits are all equal; most are decided by their first class.
@@ -114,7 +114,7 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
       AddTemperatureSums(tile, 1.0, mine.at_one.pending());
       if (sample_beta != 1.0) AddTemperatureSums(tile, sample_beta, mine.at_beta.pending());
       AddLabelMargins(tile, &mine.pending);
-      CountClasses(tile, &mine);
+      CountClasses(tile, &mine.confusion);
       mine.hash += HashTile(tile, PlaceSeed(case_index, tile.first_voxel));
       mine.repeated += FindRepeats(tile).voxels;
       mine.voxels += tile.count;
@@ -130,8 +130,8 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
   survey.voxels = total.voxels;
   survey.repeated = total.repeated;
   survey.flat = total.flat;
-  survey.label_counts = total.label_counts;
-  survey.decision_counts = total.decision_counts;
+  survey.label_counts = LabelCounts(total.confusion, num_classes);
+  survey.confusion = total.confusion;
   survey.margins = {.count = total.margins_count,
                     .below_max = total.below_max,
                     .slope_at_zero = total.slope_at_zero.value()};

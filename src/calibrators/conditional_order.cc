@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_calibrator.h"
+
+namespace segcal {
+namespace {
+
+ParameterCounts Counts(int64_t c) {
+  return {.optimised = c * (c * c + 1), .identifiable = c * c * (c - 1)};
+}
+
+constexpr AffineFamily kFamily{
+    .name = "cms_op",
+    .space = AffineSpace::kSortedGaps,
+    .per_decision = true,
+    .diagonal = false,
+    .properties = {.translation_invariant = true, .preserves = Preserves::kOrder},
+    .counts = &Counts};
+
+std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
+  return std::make_unique<AffineCalibrator>(kFamily,
+                                            ParseOptions<AffineOptions>(kFamily.name, options));
+}
+
+}  // namespace
+
+// Gaps between neighbours in sorted order, d' = A d + beta with A, beta >= 0 (A3).
+extern constinit const CalibratorInfo kConditionalOrder{
+    .name = kFamily.name,
+    .summary = "One affine map per winning class that keeps the order.",
+    .reference = "Kirscher26",
+    .page = "conditional_order",
+    .default_options = &DefaultOptions<AffineOptions>,
+    .make = &Make,
+    .searches = true};
+
+}  // namespace segcal

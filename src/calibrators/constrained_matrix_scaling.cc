@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_calibrator.h"
+
+namespace segcal {
+namespace {
+
+ParameterCounts Counts(int64_t c) { return {.optimised = c * c + 1, .identifiable = c * (c - 1)}; }
+
+constexpr AffineFamily kFamily{
+    .name = "ms_c",
+    .space = AffineSpace::kDifferences,
+    .per_decision = false,
+    .diagonal = false,
+    .properties = {.translation_invariant = true, .preserves = Preserves::kNone},
+    .counts = &Counts};
+
+std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
+  return std::make_unique<AffineCalibrator>(kFamily,
+                                            ParseOptions<AffineOptions>(kFamily.name, options));
+}
+
+}  // namespace
+
+// q = softmax(W z + b) with equal row sums of W: an affine map of differences of logits (A2).
+extern constinit const CalibratorInfo kConstrainedMatrix{
+    .name = kFamily.name,
+    .summary = "An affine map of the logits whose rows have equal sums.",
+    .reference = "Kirscher26",
+    .page = "constrained_matrix_scaling",
+    .default_options = &DefaultOptions<AffineOptions>,
+    .make = &Make,
+    .searches = true};
+
+}  // namespace segcal

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_calibrator.h"
+
+namespace segcal {
+namespace {
+
+ParameterCounts Counts(int64_t c) { return {.optimised = c * (c + 1), .identifiable = c * c - 1}; }
+
+constexpr AffineFamily kFamily{
+    .name = "ms",
+    .space = AffineSpace::kRaw,
+    .per_decision = false,
+    .diagonal = false,
+    .properties = {.translation_invariant = false, .preserves = Preserves::kNone},
+    .counts = &Counts};
+
+std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
+  return std::make_unique<AffineCalibrator>(kFamily,
+                                            ParseOptions<AffineOptions>(kFamily.name, options));
+}
+
+}  // namespace
+
+// q = softmax(W z + b) (A1).
+extern constinit const CalibratorInfo kMatrix{.name = kFamily.name,
+                                              .summary = "An affine map of the logits.",
+                                              .reference = "Guo17",
+                                              .page = "matrix_scaling",
+                                              .default_options = &DefaultOptions<AffineOptions>,
+                                              .make = &Make,
+                                              .searches = true};
+
+}  // namespace segcal

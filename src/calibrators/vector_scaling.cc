@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_calibrator.h"
+
+namespace segcal {
+namespace {
+
+ParameterCounts Counts(int64_t c) { return {.optimised = 2 * c, .identifiable = 2 * c}; }
+
+constexpr AffineFamily kFamily{
+    .name = "vs",
+    .space = AffineSpace::kRaw,
+    .per_decision = false,
+    .diagonal = true,
+    .properties = {.translation_invariant = false, .preserves = Preserves::kNone},
+    .counts = &Counts};
+
+std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
+  return std::make_unique<AffineCalibrator>(kFamily,
+                                            ParseOptions<AffineOptions>(kFamily.name, options));
+}
+
+}  // namespace
+
+// q = softmax(a z + b), a and b per class (A1).
+extern constinit const CalibratorInfo kVector{
+    .name = kFamily.name,
+    .summary = "Scales and shifts every logit on its own.",
+    .reference = "Guo17",
+    .page = "vector_scaling",
+    .default_options = &DefaultOptions<AffineOptions>,
+    .make = &Make,
+    .searches = true};
+
+}  // namespace segcal

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/affine.h"
+
+#include <algorithm>
+
+#include "kernels/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/affine.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/math-inl.h"
+#include "kernels/voxel_sums-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace segcal {
+namespace HWY_NAMESPACE {
+
+using DF = hn::ScalableTag<float>;
+using VF = hn::Vec<DF>;
+
+// Rows and vectors of voxels handled together: 4 x 2 sums, 2 features and a weight fit the 16
+// registers.
+constexpr int64_t kRows = 4;
+
+// Adds kR rows for two vectors of voxels at v to what is in `a` and `b`.
+template <int64_t kR>
+HWY_INLINE void AddRows(
+    const float* features, int64_t num_features, const float* weights, int64_t v, VF* a, VF* b) {
+  const DF d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t k = 0; k < num_features; ++k) {
+    const VF x = hn::Load(d, features + k * kTileVoxels + v);
+    const VF y = hn::Load(d, features + k * kTileVoxels + v + lanes);
+    for (int64_t r = 0; r < kR; ++r) {
+      const VF w = hn::Set(d, weights[r * num_features + k]);
+      a[r] = hn::MulAdd(w, x, a[r]);
+      b[r] = hn::MulAdd(w, y, b[r]);
+    }
+  }
+}
+
+// The small part first, so that it is not lost in the sum.
+template <int64_t kR>
+HWY_INLINE void AffineRows(const float* features,
+                           int64_t num_features,
+                           const float* weights,
+                           const float* weights_low,
+                           int64_t v,
+                           float* rows) {
+  const DF d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  VF a[kR];
+  VF b[kR];
+  for (int64_t r = 0; r < kR; ++r) a[r] = b[r] = hn::Zero(d);
+  if (weights_low != nullptr) AddRows<kR>(features, num_features, weights_low, v, a, b);
+  AddRows<kR>(features, num_features, weights, v, a, b);
+  for (int64_t r = 0; r < kR; ++r) {
+    hn::Store(a[r], d, rows + r * kTileVoxels + v);
+    hn::Store(b[r], d, rows + r * kTileVoxels + v + lanes);
+  }
+}
+
+void AffinePass(const float* features,
+                int64_t num_features,
+                const float* weights,
+                const float* weights_low,
+                int64_t num_rows,
+                int64_t count,
+                float* rows) {
+  const int64_t step = 2 * static_cast<int64_t>(hn::Lanes(DF()));
+  const auto low = [&](int64_t r) {
+    return weights_low == nullptr ? nullptr : weights_low + r * num_features;
+  };
+  for (int64_t v = 0; v < count; v += step) {
+    int64_t r = 0;
+    for (; r + kRows <= num_rows; r += kRows) {
+      AffineRows<kRows>(
+          features, num_features, weights + r * num_features, low(r), v, rows + r * kTileVoxels);
+    }
+    for (; r < num_rows; ++r) {
+      AffineRows<1>(
+          features, num_features, weights + r * num_features, low(r), v, rows + r * kTileVoxels);
+    }
+  }
+}
+
+// log of the sum of exponentials relative to the maximum, and the exponentials themselves.
+HWY_INLINE VF
+ExpRow(const float* scores, int64_t num_classes, int64_t v, VF largest, float* probs) {
+  const DF d;
+  VF sum = hn::Zero(d);
+  for (int64_t c = 0; c < num_classes; ++c) {
+    VF e[1] = {hn::Sub(hn::Load(d, scores + c * kTileVoxels + v), largest)};
+    ExpNonPositive<1>(d, e);
+    sum = hn::Add(sum, e[0]);
+    hn::Store(e[0], d, probs + c * kTileVoxels + v);
+  }
+  return sum;
+}
+
+void SoftmaxScoresPass(const float* scores,
+                       const int32_t* labels,
+                       int64_t num_classes,
+                       int64_t count,
+                       const TileProbs& out) {
+  const DF d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  alignas(64) float label_score[kTileVoxels];
+  GatherLabelRow(scores, labels, label_score);
+  for (int64_t v = 0; v < count; v += lanes) {
+    VF largest = hn::Load(d, scores + v);
+    for (int64_t c = 1; c < num_classes; ++c)
+      largest = hn::Max(largest, hn::Load(d, scores + c * kTileVoxels + v));
+    const VF sum = ExpRow(scores, num_classes, v, largest, out.probs);
+    for (int64_t c = 0; c < num_classes; ++c) {
+      float* q = out.probs + c * kTileVoxels + v;
+      hn::Store(hn::Div(hn::Load(d, q), sum), d, q);
+    }
+    const VF log_label =
+        hn::Sub(hn::Sub(hn::Load(d, label_score + v), largest), LogPositive(d, sum));
+    hn::Store(log_label, d, out.log_label + v);
+  }
+  for (int64_t v = 0; v < count; ++v) {
+    if (labels[v] == kNoLabel) out.log_label[v] = 0.0f;
+  }
+}
+
+void ResidualPass(const int32_t* labels, int64_t num_classes, int64_t count, float* probs) {
+  const DF d;
+  const hn::RebindToSigned<DF> di;
+  for (int64_t v = 0; v < count; v += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto label = hn::Load(di, labels + v);
+    const auto labelled = hn::RebindMask(d, hn::Gt(label, hn::Set(di, kNoLabel)));
+    for (int64_t c = 0; c < num_classes; ++c) {
+      float* q = probs + c * kTileVoxels + v;
+      const auto own = hn::RebindMask(d, hn::Eq(label, hn::Set(di, static_cast<int32_t>(c))));
+      const VF residual = hn::Sub(hn::Load(d, q), hn::IfThenElseZero(own, hn::Set(d, 1.0f)));
+      hn::Store(hn::IfThenElseZero(labelled, residual), d, q);
+    }
+  }
+}
+
+template <int64_t kA, int64_t kB>
+HWY_INLINE void OuterBlock(
+    const float* a, const float* b, int64_t num_b, int64_t count, double* sums) {
+  const DF d;
+  VF dot[kA][kB];
+  for (int64_t i = 0; i < kA; ++i) {
+    for (int64_t j = 0; j < kB; ++j) dot[i][j] = hn::Zero(d);
+  }
+  for (int64_t v = 0; v < count; v += static_cast<int64_t>(hn::Lanes(d))) {
+    VF x[kB];
+    for (int64_t j = 0; j < kB; ++j) x[j] = hn::Load(d, b + j * kTileVoxels + v);
+    for (int64_t i = 0; i < kA; ++i) {
+      const VF y = hn::Load(d, a + i * kTileVoxels + v);
+      for (int64_t j = 0; j < kB; ++j) dot[i][j] = hn::MulAdd(y, x[j], dot[i][j]);
+    }
+  }
+  for (int64_t i = 0; i < kA; ++i) {
+    for (int64_t j = 0; j < kB; ++j) {
+      sums[i * num_b + j] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, dot[i][j])));
+    }
+  }
+}
+
+template <int64_t kA>
+HWY_INLINE void OuterRows(
+    const float* a, const float* b, int64_t num_b, int64_t count, double* sums) {
+  int64_t k = 0;
+  for (; k + 3 <= num_b; k += 3) OuterBlock<kA, 3>(a, b + k * kTileVoxels, num_b, count, sums + k);
+  for (; k < num_b; ++k) OuterBlock<kA, 1>(a, b + k * kTileVoxels, num_b, count, sums + k);
+}
+
+void OuterPass(
+    const float* a, int64_t num_a, const float* b, int64_t num_b, int64_t count, double* sums) {
+  int64_t r = 0;
+  for (; r + 3 <= num_a; r += 3)
+    OuterRows<3>(a + r * kTileVoxels, b, num_b, count, sums + r * num_b);
+  for (; r < num_a; ++r) OuterRows<1>(a + r * kTileVoxels, b, num_b, count, sums + r * num_b);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace segcal
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace segcal {
+namespace {
+
+int64_t Rounded(int64_t count) noexcept {
+  return (count + kAffineLanes - 1) / kAffineLanes * kAffineLanes;
+}
+
+}  // namespace
+
+HWY_EXPORT(AffinePass);
+HWY_EXPORT(SoftmaxScoresPass);
+HWY_EXPORT(ResidualPass);
+HWY_EXPORT(OuterPass);
+
+void AffineTile(const float* features,
+                int64_t num_features,
+                const float* weights,
+                const float* weights_low,
+                int64_t num_rows,
+                int64_t count,
+                float* rows) noexcept {
+  SEGCAL_DISPATCH(AffinePass)
+  (features, num_features, weights, weights_low, num_rows, Rounded(count), rows);
+}
+
+void SoftmaxScores(const float* scores,
+                   const int32_t* labels,
+                   int64_t num_classes,
+                   int64_t count,
+                   const TileProbs& out) noexcept {
+  SEGCAL_DISPATCH(SoftmaxScoresPass)(scores, labels, num_classes, Rounded(count), out);
+}
+
+void ResidualTile(const int32_t* labels,
+                  int64_t num_classes,
+                  int64_t count,
+                  float* probs) noexcept {
+  SEGCAL_DISPATCH(ResidualPass)(labels, num_classes, Rounded(count), probs);
+}
+
+void AddOuterProduct(const float* a,
+                     int64_t num_a,
+                     const float* b,
+                     int64_t num_b,
+                     int64_t count,
+                     double* sums) noexcept {
+  SEGCAL_DISPATCH(OuterPass)(a, num_a, b, num_b, Rounded(count), sums);
+}
+
+}  // namespace segcal
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// Dense steps of every affine calibrator on one tile. Rows are kTileVoxels floats apart and 64-byte
+// aligned; matrices are dense, row by row, float32. Only the first `count` voxels, rounded up to a
+// multiple of kAffineLanes, are touched: the lanes in between must hold finite numbers and no
+// label.
+inline constexpr int64_t kAffineLanes = 32;
+
+// rows[r] = sum_k weights[r][k] features[k] for num_rows rows of num_features weights. Where
+// weights_low is given, weights + weights_low are used, so that parameters count to double
+// precision in a fit. Error of one value: (num_features + 1) 2^-24 of the sum of the absolute
+// terms.
+void AffineTile(const float* features,
+                int64_t num_features,
+                const float* weights,
+                const float* weights_low,
+                int64_t num_rows,
+                int64_t count,
+                float* rows) noexcept;
+
+// Softmax of scores, any finite float32: probs[c], and the label's log-probability (0 without
+// label). probs may be the scores themselves.
+void SoftmaxScores(const float* scores,
+                   const int32_t* labels,
+                   int64_t num_classes,
+                   int64_t count,
+                   const TileProbs& out) noexcept;
+
+// Turns probabilities into the residual q - e_y, 0 at voxels without label.
+void ResidualTile(const int32_t* labels, int64_t num_classes, int64_t count, float* probs) noexcept;
+
+// sums[r * num_b + k] += sum_v a[r][v] b[k][v], in double across tiles. Inside a tile, terms are
+// added in float32, 32 at most per lane: error 2^-19 of the sum of the absolute terms.
+void AddOuterProduct(const float* a,
+                     int64_t num_a,
+                     const float* b,
+                     int64_t num_b,
+                     int64_t count,
+                     double* sums) noexcept;
+
+}  // namespace segcal

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_evaluator.h"
+
+#include <algorithm>
+
+#include "kernels/affine.h"
+#include "kernels/softmax.h"
+#include "methods/affine_objective.h"
+
+namespace segcal {
+namespace {
+
+// out[k][v] = weights[v] rows[k][v]
+void WeightRows(const float* rows, int64_t num_rows, const float* weights, float* out) {
+  for (int64_t k = 0; k < num_rows; ++k) {
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      out[k * kTileVoxels + v] = weights[v] * rows[k * kTileVoxels + v];
+    }
+  }
+}
+
+}  // namespace
+
+ExpertWeights::ExpertWeights(const std::vector<double>& parameters) {
+  for (const double p : parameters) {
+    high.push_back(static_cast<float>(p));
+    low.push_back(static_cast<float>(p - static_cast<double>(high.back())));
+  }
+}
+
+BatchEvaluator::BatchEvaluator(const AffineShape& shape)
+    : shape_(shape), log_norms_(static_cast<size_t>(kTileVoxels)) {
+  const int64_t rows = shape.num_rows() + shape.num_classes + 1 + shape.num_features();
+  rows_ = reinterpret_cast<float*>(memory_.Reserve(rows * kTileVoxels * int64_t{sizeof(float)}));
+  std::fill_n(rows_, rows * kTileVoxels, 0.0f);
+  probs_ = rows_ + shape.num_rows() * kTileVoxels;
+  log_label_ = probs_ + shape.num_classes * kTileVoxels;
+  weighted_ = log_label_ + kTileVoxels;
+  block_.resize(static_cast<size_t>(shape.num_features() * shape.num_features()));
+}
+
+void BatchEvaluator::LogNorms(const Tile& tile) {
+  if (shape_.space != AffineSpace::kLogProbs) return;
+  alignas(64) double free_energy[kTileVoxels];
+  FreeEnergyTile(tile, free_energy);
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    log_norms_[static_cast<size_t>(v)] = static_cast<float>(free_energy[v] - tile.offset[v]);
+  }
+}
+
+TileProbs BatchEvaluator::Probabilities(const ExpertBatch& batch,
+                                        const ExpertWeights& weights,
+                                        bool precise) {
+  const float* low = precise ? weights.low.data() : nullptr;
+  AffineTile(batch.features(),
+             shape_.num_features(),
+             weights.high.data(),
+             low,
+             shape_.num_rows(),
+             batch.count(),
+             rows_);
+  batch.ScoresFromRows(rows_, probs_);
+  const TileProbs probs{.probs = probs_, .log_label = log_label_};
+  SoftmaxScores(probs_, batch.labels(), shape_.num_classes, batch.count(), probs);
+  return probs;
+}
+
+void BatchEvaluator::AddSums(const ExpertBatch& batch,
+                             const ExpertWeights& weights,
+                             ExpertSums* sums) {
+  Probabilities(batch, weights, true);
+  const float* voxel_weights = batch.weights();
+  double loss = 0.0;
+  double count = 0.0;
+  for (int64_t v = 0; v < batch.count(); ++v) {
+    const double w = voxel_weights == nullptr ? 1.0 : static_cast<double>(voxel_weights[v]);
+    loss -= w * static_cast<double>(log_label_[v]);
+    count += w;
+  }
+  sums->count += count;
+  sums->loss += loss;
+  ResidualTile(batch.labels(), shape_.num_classes, batch.count(), probs_);
+  if (voxel_weights != nullptr) WeightRows(probs_, shape_.num_classes, voxel_weights, probs_);
+  batch.RowsFromScores(probs_);
+  AddOuterProduct(probs_,
+                  shape_.num_rows(),
+                  batch.features(),
+                  shape_.num_features(),
+                  batch.count(),
+                  sums->gradient.data());
+}
+
+// Probabilities of the rows: of scores their own, of gaps those of the classes below; cumulated, of
+// all positions from the row's on.
+const float* BatchEvaluator::RowProbabilities() noexcept {
+  float* q = probs_ + (shape_.gaps() ? kTileVoxels : 0);
+  if (shape_.space != AffineSpace::kSortedGaps) return q;
+  for (int64_t r = shape_.num_rows() - 1; r-- > 0;) {
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      q[r * kTileVoxels + v] += q[(r + 1) * kTileVoxels + v];
+    }
+  }
+  return q;
+}
+
+// With rows r, s and M the map from rows to scores, the weight of the block (r, s) at a voxel is
+// (M^T (diag q - q q^T) M)_rs: for scores as rows q_r ([r = s] - q_s). For gaps below the winner
+// the two signs cancel and it is the same in the others' probabilities; for cumulated gaps, with
+// t_r = sum of q from position r on, t_max(r,s) - t_r t_s.
+void BatchEvaluator::AddHessian(const ExpertBatch& batch,
+                                const ExpertWeights& weights,
+                                double* hessian) {
+  Probabilities(batch, weights, true);
+  const int64_t num_rows = shape_.num_rows();
+  const int64_t num_features = shape_.num_features();
+  const int64_t size = shape_.num_parameters();
+  const float* q = RowProbabilities();
+  const bool cumulate = shape_.space == AffineSpace::kSortedGaps;
+  const float* voxel_weights = batch.weights();
+  alignas(64) float weight[kTileVoxels] = {};
+  for (int64_t r = 0; r < num_rows; ++r) {
+    for (int64_t s = r; s < num_rows; ++s) {
+      for (int64_t v = 0; v < batch.count(); ++v) {
+        const float qr = q[r * kTileVoxels + v];
+        const float qs = q[s * kTileVoxels + v];
+        const float joint = cumulate || r == s ? qs : 0.0f;
+        weight[v] = joint - qr * qs;
+        if (voxel_weights != nullptr) weight[v] *= voxel_weights[v];
+      }
+      batch.ZeroTies(r, weight);
+      batch.ZeroTies(s, weight);
+      WeightRows(batch.features(), num_features, weight, weighted_);
+      std::fill(block_.begin(), block_.end(), 0.0);
+      AddOuterProduct(
+          weighted_, num_features, batch.features(), num_features, batch.count(), block_.data());
+      for (int64_t a = 0; a < num_features; ++a) {
+        for (int64_t b = 0; b < num_features; ++b) {
+          const double value = block_[static_cast<size_t>(a * num_features + b)];
+          hessian[(r * num_features + a) * size + s * num_features + b] += value;
+          if (s != r) hessian[(s * num_features + b) * size + r * num_features + a] += value;
+        }
+      }
+    }
+  }
+}
+
+void BatchEvaluator::AddDiagonal(const ExpertBatch& batch,
+                                 const ExpertWeights& weights,
+                                 double* diagonal) {
+  Probabilities(batch, weights, false);
+  const float* q = RowProbabilities();
+  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
+    for (int64_t v = 0; v < batch.count(); ++v) {
+      const float p = q[r * kTileVoxels + v];
+      const float weight = batch.weights() == nullptr ? 1.0f : batch.weights()[v];
+      weighted_[v] = weight * p * (1.0f - p);
+    }
+    batch.ZeroTies(r, weighted_);
+    for (int64_t k = 0; k < shape_.num_features(); ++k) {
+      const float* x = batch.features() + k * kTileVoxels;
+      float sum = 0.0f;
+      for (int64_t v = 0; v < batch.count(); ++v) sum += weighted_[v] * x[v] * x[v];
+      diagonal[r * shape_.num_features() + k] += static_cast<double>(sum);
+    }
+  }
+}
+
+BatchEvaluator& ThreadEvaluator(const AffineShape& shape) {
+  static thread_local std::unique_ptr<BatchEvaluator> evaluator;
+  if (!evaluator || !(evaluator->shape() == shape)) {
+    evaluator = std::make_unique<BatchEvaluator>(shape);
+  }
+  return *evaluator;
+}
+
+}  // namespace segcal

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/aligned.h"
+#include "methods/affine_space.h"
+
+namespace segcal {
+
+struct ExpertSums;
+
+// Parameters as kernels take them: float32 and what is left of the double.
+struct ExpertWeights {
+  explicit ExpertWeights(const std::vector<double>& parameters);
+  std::vector<float> high;
+  std::vector<float> low;
+};
+
+// Scratch and steps to evaluate one batch; one per thread.
+class BatchEvaluator {
+ public:
+  explicit BatchEvaluator(const AffineShape& shape);
+
+  // Prepares log sum exp of the shifted logits of a tile, where the space needs it.
+  void LogNorms(const Tile& tile);
+  float log_norm(int64_t v) const noexcept { return log_norms_[static_cast<size_t>(v)]; }
+
+  // Loss and gradient of a batch added to `sums`.
+  void AddSums(const ExpertBatch& batch, const ExpertWeights& weights, ExpertSums* sums);
+  // Hessian of the loss of a batch added to `hessian`.
+  void AddHessian(const ExpertBatch& batch, const ExpertWeights& weights, double* hessian);
+  // Its diagonal alone.
+  void AddDiagonal(const ExpertBatch& batch, const ExpertWeights& weights, double* diagonal);
+  // Probabilities by position, and the label's log-probability.
+  TileProbs Probabilities(const ExpertBatch& batch, const ExpertWeights& weights, bool precise);
+
+  const AffineShape& shape() const noexcept { return shape_; }
+
+ private:
+  const float* RowProbabilities() noexcept;
+
+  AffineShape shape_;
+  AlignedBuffer memory_;
+  float* rows_ = nullptr;       // [num_rows]
+  float* probs_ = nullptr;      // [num_classes]
+  float* log_label_ = nullptr;  // [1]
+  float* weighted_ = nullptr;   // [num_features]
+  std::vector<float> log_norms_;
+  std::vector<double> block_;  // [num_features][num_features]
+};
+
+// The evaluator of the calling thread: its scratch is too large to make anew for every tile.
+BatchEvaluator& ThreadEvaluator(const AffineShape& shape);
+
+}  // namespace segcal

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace segcal {
+namespace {
+
+// Voxels in the sample: as many as this number of multiplications of a Hessian allows, about the
+// work of a pass or two, but enough for every expert. The more there are, the fewer passes follow.
+constexpr int64_t kHessianWork = int64_t{8} << 30;
+constexpr int64_t kLeastPerExpert = 4096;
+constexpr int64_t kLeastOfOne = 65536;
+
+// Above this many parameters the Hessian of an expert, and factoring it, cost more than passes.
+constexpr int64_t kMaxDense = 1300;
+
+int64_t SampleSize(const AffineShape& shape, int64_t memory) {
+  const int64_t products = shape.num_parameters() * shape.num_parameters() / 2;
+  const int64_t affordable = kHessianWork / products / shape.num_experts();
+  const int64_t wanted = std::max(affordable, shape.per_decision ? kLeastPerExpert : kLeastOfOne);
+  const int64_t bytes = shape.num_features() * int64_t{sizeof(float)} * shape.num_experts();
+  return std::max<int64_t>(kTileVoxels, std::min(wanted, memory / 8 / bytes));
+}
+
+std::vector<int64_t> VoxelsOf(const AffineShape& shape, const std::vector<int64_t>& confusion) {
+  std::vector<int64_t> voxels(static_cast<size_t>(shape.num_experts()), 0);
+  for (size_t i = 0; i < confusion.size(); ++i) {
+    voxels[shape.per_decision ? i / static_cast<size_t>(shape.num_classes) : 0] += confusion[i];
+  }
+  return voxels;
+}
+
+// Mean loss + weight * penalty.
+Value Objective(const ExpertSums& sums, const Value& penalty, double weight) {
+  Value value{.value = weight * penalty.value, .gradient = penalty.gradient};
+  for (double& g : value.gradient) g *= weight;
+  if (sums.count == 0.0) return value;
+  value.value += sums.loss / sums.count;
+  for (size_t i = 0; i < value.gradient.size(); ++i) {
+    value.gradient[i] += sums.gradient[i] / sums.count;
+  }
+  return value;
+}
+
+// Shifts that leave probabilities as they are have no curvature, and a step must not follow the
+// rounding along them: any curvature there stops it.
+void AddGaugeCurvature(const AffineShape& shape, std::vector<double>* hessian) {
+  if (shape.gaps()) return;
+  const auto features = static_cast<size_t>(shape.num_features());
+  const auto n = static_cast<size_t>(shape.num_parameters());
+  for (size_t k = shape.diagonal ? features - 1 : 0; k < features; ++k) {
+    for (size_t i = k; i < n; i += features) {
+      for (size_t j = k; j < n; j += features) (*hessian)[i * n + j] += 1.0;
+    }
+  }
+}
+
+double TotalLoss(const std::vector<ExpertSums>& sums) {
+  double loss = 0.0;
+  double count = 0.0;
+  for (const ExpertSums& s : sums) {
+    loss += s.loss;
+    count += s.count;
+  }
+  return count > 0.0 ? loss / count : 0.0;
+}
+
+}  // namespace
+
+AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const FitContext& context)
+    : shape_(shape),
+      box_(box),
+      context_(context),
+      voxels_(VoxelsOf(shape, context.survey.confusion)),
+      sample_(context.stream,
+              context.pooling,
+              shape,
+              context.survey.confusion,
+              SampleSize(shape, context.stream.memory()),
+              context.seed) {}
+
+bool AffineProblem::LacksClass(size_t expert) const {
+  const auto n = static_cast<size_t>(shape_.num_classes);
+  for (size_t label = 0; label < n; ++label) {
+    const int64_t count = shape_.per_decision ? context_.survey.confusion[expert * n + label]
+                                              : context_.survey.label_counts[label];
+    if (count == 0) return true;
+  }
+  return false;
+}
+
+double AffineProblem::PenaltyWeight(size_t expert) const {
+  return static_cast<double>(context_.survey.labelled) /
+         static_cast<double>(std::max<int64_t>(1, voxels_[expert]));
+}
+
+AffineSolution AffineProblem::Solve(const Penalty& penalty,
+                                    const ExpertParameters& start,
+                                    double gradient_tolerance,
+                                    int64_t max_passes) const {
+  const AffineRegularizer regularizer(shape_, penalty);
+  const bool dense = shape_.num_parameters() <= kMaxDense;
+  std::vector<double> curvature = dense ? regularizer.Hessian() : regularizer.Diagonal();
+  if (dense) AddGaugeCurvature(shape_, &curvature);
+  const auto scaled = [&](std::vector<double> of_sample, int64_t e) {
+    const double weight = PenaltyWeight(static_cast<size_t>(e));
+    const double share = sample_.weight(e) > 0.0 ? 1.0 / sample_.weight(e) : 0.0;
+    for (size_t i = 0; i < of_sample.size(); ++i) {
+      of_sample[i] = share * of_sample[i] + weight * curvature[i];
+    }
+    return of_sample;
+  };
+  // A single expert has all threads for its sample; several have one each.
+  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
+  const auto objective = [&](const ExpertSums& sums, size_t e, const std::vector<double>& point) {
+    return Objective(sums, regularizer.Evaluate(point), PenaltyWeight(e));
+  };
+
+  AffineSolution solution;
+  ExpertProblem problem;
+  problem.box = box_;
+  problem.evaluate = [&](const ExpertParameters& points) {
+    const std::string stage = fmt::format("fit, pass {}", solution.result.passes + 1);
+    ++solution.result.passes;
+    const std::vector<ExpertSums> sums =
+        AffinePass(context_.stream, stage, context_.pooling, shape_, points);
+    std::vector<Value> values;
+    for (size_t e = 0; e < points.size(); ++e) values.push_back(objective(sums[e], e, points[e]));
+    return values;
+  };
+  problem.model = [&](int64_t e, const std::vector<double>& point) {
+    return objective(sample_.Evaluate(e, point, threads), static_cast<size_t>(e), point);
+  };
+  if (dense) {
+    problem.model_hessian = [&](int64_t e, const std::vector<double>& point) {
+      return scaled(sample_.Hessian(e, point, threads), e);
+    };
+  }
+  problem.model_diagonal = [&](int64_t e, const std::vector<double>& point) {
+    return scaled(sample_.Diagonal(e, point), e);
+  };
+  solution.result = SolveExperts(problem,
+                                 start,
+                                 {.gradient_tolerance = gradient_tolerance,
+                                  .max_passes = max_passes,
+                                  .num_threads = context_.stream.num_workers()});
+  for (size_t e = 0; e < start.size(); ++e) {
+    const ExpertSolution& expert = solution.result.experts[e];
+    solution.parameters.push_back(expert.point);
+    const double own = expert.value - PenaltyWeight(e) * regularizer.Evaluate(expert.point).value;
+    solution.nll +=
+        own * static_cast<double>(voxels_[e]) / static_cast<double>(context_.survey.labelled);
+  }
+  return solution;
+}
+
+double MeanLoss(const CaseStream& stream,
+                const Pooling& pooling,
+                const AffineShape& shape,
+                const ExpertParameters& parameters) {
+  return TotalLoss(AffinePass(stream, "validate", pooling, shape, parameters));
+}
+
+}  // namespace segcal

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "methods/affine_regularizer.h"
+#include "methods/affine_sample.h"
+#include "methods/calibrator.h"
+#include "optim/expert_newton.h"
+
+namespace segcal {
+
+// Maps found so far, and what is known about them.
+struct AffineSolution {
+  ExpertParameters parameters;
+  SolverResult result;
+  double nll = 0.0;  // mean over all voxels, without the penalty
+};
+
+// The fit of one affine family to one data set: counts and sample are made once, solutions for any
+// penalty follow.
+class AffineProblem {
+ public:
+  // `context` outlives this.
+  AffineProblem(const AffineShape& shape, const Box& box, const FitContext& context);
+
+  // Minimises every expert's own mean objective (A4) from `start`.
+  AffineSolution Solve(const Penalty& penalty,
+                       const ExpertParameters& start,
+                       double gradient_tolerance,
+                       int64_t max_passes) const;
+
+  const std::vector<int64_t>& voxels() const noexcept { return voxels_; }  // of every expert
+  // Whether the labels of an expert's voxels lack a class.
+  bool LacksClass(size_t expert) const;
+  // How much the penalty weighs in an expert's own mean objective: all voxels over its own.
+  double PenaltyWeight(size_t expert) const;
+
+ private:
+  AffineShape shape_;
+  Box box_;
+  const FitContext& context_;
+  std::vector<int64_t> voxels_;
+  ExpertSample sample_;
+};
+
+// Mean negative log-likelihood of the maps on other data.
+double MeanLoss(const CaseStream& stream,
+                const Pooling& pooling,
+                const AffineShape& shape,
+                const ExpertParameters& parameters);
+
+}  // namespace segcal

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_regularizer.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+
+namespace segcal {
+namespace {
+
+// Row by row: (X z) for one row of features, extended to all classes: gaps are differences of
+// logits.
+void ExtendFeatures(const AffineShape& shape, const double* row, double* out) {
+  const int64_t num_classes = shape.num_classes;
+  for (int64_t c = 0; c < num_classes; ++c) out[c] = 0.0;
+  for (int64_t k = 0; k + 1 < shape.num_features(); ++k) {
+    switch (shape.space) {
+      case AffineSpace::kWinnerGaps:  // z_0 - z_{k+1}, the winner at position 0
+        out[0] += row[k];
+        out[k + 1] -= row[k];
+        break;
+      case AffineSpace::kSortedGaps:  // z_k - z_{k+1}
+        out[k] += row[k];
+        out[k + 1] -= row[k];
+        break;
+      case AffineSpace::kDifferences:  // z_k - z_last
+        out[k] += row[k];
+        out[num_classes - 1] -= row[k];
+        break;
+      case AffineSpace::kRaw:
+      case AffineSpace::kLogProbs:
+        out[k] = row[k];
+        break;
+    }
+  }
+}
+
+// The transpose of ExtendFeatures.
+void ContractFeatures(const AffineShape& shape, const double* in, double* row) {
+  for (int64_t k = 0; k + 1 < shape.num_features(); ++k) {
+    switch (shape.space) {
+      case AffineSpace::kWinnerGaps:
+        row[k] = in[0] - in[k + 1];
+        break;
+      case AffineSpace::kSortedGaps:
+        row[k] = in[k] - in[k + 1];
+        break;
+      case AffineSpace::kDifferences:
+        row[k] = in[k] - in[shape.num_classes - 1];
+        break;
+      case AffineSpace::kRaw:
+      case AffineSpace::kLogProbs:
+        row[k] = in[k];
+        break;
+    }
+  }
+}
+
+// scores = M rows for matrices with `width` columns: rows as they are, or minus the (cumulated)
+// gaps.
+std::vector<double> ScoresOfRows(const AffineShape& shape,
+                                 const std::vector<double>& rows,
+                                 int64_t width) {
+  if (!shape.gaps()) return rows;
+  std::vector<double> scores(static_cast<size_t>(shape.num_classes * width), 0.0);
+  const bool cumulate = shape.space == AffineSpace::kSortedGaps;
+  for (int64_t r = 0; r < shape.num_rows(); ++r) {
+    for (int64_t k = 0; k < width; ++k) {
+      const double above = cumulate ? scores[static_cast<size_t>(r * width + k)] : 0.0;
+      scores[static_cast<size_t>((r + 1) * width + k)] =
+          above - rows[static_cast<size_t>(r * width + k)];
+    }
+  }
+  return scores;
+}
+
+std::vector<double> RowsOfScores(const AffineShape& shape,
+                                 const std::vector<double>& scores,
+                                 int64_t width) {
+  if (!shape.gaps()) return scores;
+  std::vector<double> rows(static_cast<size_t>(shape.num_rows() * width));
+  const bool cumulate = shape.space == AffineSpace::kSortedGaps;
+  for (int64_t r = shape.num_rows(); r-- > 0;) {
+    for (int64_t k = 0; k < width; ++k) {
+      const double below = cumulate && r + 1 < shape.num_rows()
+                               ? rows[static_cast<size_t>((r + 1) * width + k)]
+                               : 0.0;
+      rows[static_cast<size_t>(r * width + k)] =
+          below - scores[static_cast<size_t>((r + 1) * width + k)];
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+AffineRegularizer::AffineRegularizer(const AffineShape& shape, const Penalty& penalty)
+    : shape_(shape), penalty_(penalty) {}
+
+// The best shift of a column, which leaves probabilities as they are: zero slope of
+// lambda' sum_{j != k} (W_jk + c)^2 + kappa (W_kk + c - anchor)^2.
+double AffineRegularizer::Gauge(const std::vector<double>& weights, int64_t column) const {
+  if (shape_.diagonal) return 0.0;  // a shift would leave the diagonal
+  const int64_t n = shape_.num_classes;
+  const double off = OffDiagonal();
+  const double total = off * static_cast<double>(n - 1) + penalty_.kappa;
+  if (total <= 0.0) return 0.0;
+  double sum = 0.0;
+  for (int64_t j = 0; j < n; ++j) {
+    const double w = weights[static_cast<size_t>(j * n + column)];
+    sum += j == column ? penalty_.kappa * (w - penalty_.anchor) : off * w;
+  }
+  return -sum / total;
+}
+
+double AffineRegularizer::OffDiagonal() const noexcept {
+  const auto n = static_cast<double>(shape_.num_classes);
+  return (n > 1.0 ? penalty_.lambda / (n * (n - 1.0)) : 0.0) + penalty_.kappa;
+}
+
+double AffineRegularizer::BiasStrength() const noexcept {
+  return penalty_.mu / static_cast<double>(shape_.num_classes) + penalty_.kappa;
+}
+
+AffineRegularizer::Assembled AffineRegularizer::Assemble(
+    const std::vector<double>& parameters) const {
+  const int64_t n = shape_.num_classes;
+  const int64_t num_features = shape_.num_features();
+  std::vector<double> rows(static_cast<size_t>(shape_.num_rows() * n));
+  std::vector<double> bias_rows(static_cast<size_t>(shape_.num_rows()));
+  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
+    ExtendFeatures(shape_, parameters.data() + r * num_features, rows.data() + r * n);
+    bias_rows[static_cast<size_t>(r)] = parameters[static_cast<size_t>((r + 1) * num_features - 1)];
+  }
+  Assembled map{.weights = ScoresOfRows(shape_, rows, n),
+                .bias = ScoresOfRows(shape_, bias_rows, 1)};
+  for (int64_t k = 0; k < n; ++k) {
+    const double shift = Gauge(map.weights, k);
+    for (int64_t j = 0; j < n; ++j) map.weights[static_cast<size_t>(j * n + k)] += shift;
+  }
+  double mean = 0.0;
+  for (const double b : map.bias) mean += b / static_cast<double>(n);
+  if (BiasStrength() > 0.0) {
+    for (double& b : map.bias) b -= mean;
+  }
+  return map;
+}
+
+// At the best gauge the derivative with respect to it is zero, so the gradient is that of the
+// penalty with the gauge held (A6).
+Value AffineRegularizer::Evaluate(const std::vector<double>& parameters) const {
+  const int64_t n = shape_.num_classes;
+  Assembled map = Assemble(parameters);
+  Value result;
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t k = 0; k < n; ++k) {
+      double& w = map.weights[static_cast<size_t>(j * n + k)];
+      const double strength = j == k ? penalty_.kappa : OffDiagonal();
+      const double distance = j == k ? w - penalty_.anchor : w;
+      result.value += strength * distance * distance;
+      w = 2.0 * strength * distance;
+    }
+    double& b = map.bias[static_cast<size_t>(j)];
+    result.value += BiasStrength() * b * b;
+    b *= 2.0 * BiasStrength();
+  }
+  const std::vector<double> rows = RowsOfScores(shape_, map.weights, n);
+  const std::vector<double> bias_rows = RowsOfScores(shape_, map.bias, 1);
+  result.gradient.resize(parameters.size());
+  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
+    double* row = result.gradient.data() + r * shape_.num_features();
+    ContractFeatures(shape_, rows.data() + r * n, row);
+    row[shape_.num_features() - 1] = bias_rows[static_cast<size_t>(r)];
+  }
+  return result;
+}
+
+// The gradient is affine in the parameters: its columns are differences from the origin.
+std::vector<double> AffineRegularizer::Column(size_t i, const std::vector<double>& origin) const {
+  std::vector<double> point(origin.size(), 0.0);
+  point[i] = 1.0;
+  std::vector<double> column = Evaluate(point).gradient;
+  for (size_t j = 0; j < column.size(); ++j) column[j] -= origin[j];
+  return column;
+}
+
+std::vector<double> AffineRegularizer::Hessian() const {
+  const auto n = static_cast<size_t>(shape_.num_parameters());
+  std::vector<double> hessian(n * n);
+  const std::vector<double> origin = Evaluate(std::vector<double>(n, 0.0)).gradient;
+  for (size_t i = 0; i < n; ++i) {
+    const std::vector<double> column = Column(i, origin);
+    for (size_t j = 0; j < n; ++j) hessian[j * n + i] = column[j];
+  }
+  return hessian;
+}
+
+std::vector<double> AffineRegularizer::Diagonal() const {
+  const auto n = static_cast<size_t>(shape_.num_parameters());
+  return std::vector<double>(n, Convexity());
+}
+
+// With the gauge at its best the penalty is at least kappa |P (W - W0)|^2, P the projection that
+// takes the mean out of every column, and W = M Theta X: its curvature is nowhere below
+// 2 kappa smallest(X X^T) smallest(M^T P M), along directions that change probabilities.
+double AffineRegularizer::Convexity() const {
+  const auto n = static_cast<Eigen::Index>(shape_.num_rows());
+  if (!shape_.gaps() || n < 1) return 2.0 * penalty_.kappa;
+  const auto classes = static_cast<Eigen::Index>(shape_.num_classes);
+  Eigen::MatrixXd features = Eigen::MatrixXd::Zero(n, classes);  // X
+  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(classes, n);    // M
+  const bool sorted = shape_.space == AffineSpace::kSortedGaps;
+  for (Eigen::Index r = 0; r < n; ++r) {
+    features(r, sorted ? r : 0) = 1.0;
+    features(r, r + 1) = -1.0;
+    for (Eigen::Index c = r + 1; c < (sorted ? classes : r + 2); ++c) scores(c, r) = -1.0;
+  }
+  const Eigen::MatrixXd centred = scores.rowwise() - scores.colwise().mean();
+  const auto smallest = [](const Eigen::MatrixXd& m) {
+    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly)
+        .eigenvalues()
+        .minCoeff();
+  };
+  const double of_features = std::min(1.0, smallest(features * features.transpose()));
+  return 2.0 * penalty_.kappa * of_features * smallest(centred.transpose() * centred);
+}
+
+}  // namespace segcal

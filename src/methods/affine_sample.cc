@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine_sample.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/parallel.h"
+#include "core/rng.h"
+#include "methods/affine_evaluator.h"
+
+namespace segcal {
+namespace {
+
+// The random stream of case c, apart from other uses of the seed.
+constexpr uint64_t kExpertStream = 0x4558504552540000;
+
+// A stratum keeps at least this many of its voxels.
+constexpr double kRareVoxels = 256.0;
+
+// A drawn voxel; `place` orders voxels whatever thread found them.
+struct Column {
+  std::pair<int64_t, int64_t> place;  // case, voxel
+  std::vector<float> features;
+  int32_t label = kNoLabel;
+  float weight = 1.0f;
+};
+
+// The share of its voxels that every stratum keeps, [decision][label].
+std::vector<double> SharesOf(const AffineShape& shape,
+                             const std::vector<int64_t>& confusion,
+                             int64_t per_expert) {
+  const auto n = static_cast<size_t>(shape.num_classes);
+  std::vector<double> expert_voxels(static_cast<size_t>(shape.num_experts()), 0.0);
+  const auto expert_of = [&](size_t stratum) { return shape.per_decision ? stratum / n : 0; };
+  for (size_t s = 0; s < confusion.size(); ++s) {
+    expert_voxels[expert_of(s)] += static_cast<double>(confusion[s]);
+  }
+  std::vector<double> shares(confusion.size(), 0.0);
+  for (size_t s = 0; s < confusion.size(); ++s) {
+    const auto own = static_cast<double>(confusion[s]);
+    if (own == 0.0) continue;
+    const double proportional = static_cast<double>(per_expert) / expert_voxels[expert_of(s)];
+    shares[s] = std::min(1.0, std::max(proportional, kRareVoxels / own));
+  }
+  return shares;
+}
+
+// Draws from the tiles one worker sees.
+class Drawer {
+ public:
+  Drawer(const AffineShape& shape, const std::vector<double>& shares, uint64_t seed)
+      : shape_(shape),
+        shares_(shares),
+        seed_(seed),
+        evaluator_(shape),
+        columns_(static_cast<size_t>(shape.num_experts())) {
+    for (int64_t e = 0; e < shape.num_experts(); ++e) single_.emplace_back(shape, e);
+  }
+
+  void Add(const Tile& tile, int64_t case_index) {
+    const Rng rng(seed_, kExpertStream + static_cast<uint64_t>(case_index));
+    evaluator_.LogNorms(tile);
+    for (int64_t v = 0; v < tile.count; ++v) {
+      if (tile.labels[v] == kNoLabel) continue;
+      const auto stratum =
+          static_cast<size_t>(tile.decision[v] * shape_.num_classes + tile.labels[v]);
+      const int64_t voxel = tile.first_voxel + v;
+      if (rng.UniformAt(static_cast<uint64_t>(voxel)) > shares_[stratum]) continue;
+      Keep(tile, v, {case_index, voxel}, static_cast<float>(1.0 / shares_[stratum]));
+    }
+  }
+  std::vector<Column>& columns(size_t expert) noexcept { return columns_[expert]; }
+
+ private:
+  void Keep(const Tile& tile, int64_t v, std::pair<int64_t, int64_t> place, float weight) {
+    const auto expert = static_cast<size_t>(shape_.per_decision ? tile.decision[v] : 0);
+    Column column{.place = place, .features = {}, .label = kNoLabel, .weight = weight};
+    column.features.resize(static_cast<size_t>(shape_.num_features() - 1));
+    single_[expert].Clear();
+    single_[expert].Add(tile, v, evaluator_.log_norm(v));
+    single_[expert].CopyLast(column.features.data(), &column.label);
+    columns_[expert].push_back(std::move(column));
+  }
+
+  const AffineShape& shape_;
+  const std::vector<double>& shares_;
+  uint64_t seed_;
+  BatchEvaluator evaluator_;
+  std::vector<ExpertBatch> single_;           // one voxel at a time
+  std::vector<std::vector<Column>> columns_;  // [expert]
+};
+
+// The columns of one expert from all workers, in the order of the data.
+std::vector<Column> TakeColumns(std::vector<Drawer>* drawers, size_t expert) {
+  std::vector<Column> columns;
+  for (Drawer& drawer : *drawers) {
+    std::move(
+        drawer.columns(expert).begin(), drawer.columns(expert).end(), std::back_inserter(columns));
+    drawer.columns(expert) = {};
+  }
+  std::sort(columns.begin(), columns.end(), [](const Column& a, const Column& b) {
+    return a.place < b.place;
+  });
+  return columns;
+}
+
+// Sums go chunk by chunk, whoever computes them.
+constexpr size_t kChunks = 4;
+
+void ForEachChunk(const std::vector<ExpertBatch>& batches,
+                  int threads,
+                  const std::function<void(const ExpertBatch&, size_t chunk)>& work) {
+  ParallelFor(static_cast<int64_t>(kChunks), threads, [&](int64_t c, int) {
+    const auto chunk = static_cast<size_t>(c);
+    for (size_t b = chunk; b < batches.size(); b += kChunks) work(batches[b], chunk);
+  });
+}
+
+void AddTo(const std::vector<double>& part, std::vector<double>* sum) {
+  for (size_t i = 0; i < part.size(); ++i) (*sum)[i] += part[i];
+}
+
+}  // namespace
+
+ExpertSample::ExpertSample(const CaseStream& stream,
+                           const Pooling& pooling,
+                           const AffineShape& shape,
+                           const std::vector<int64_t>& confusion,
+                           int64_t per_expert,
+                           uint64_t seed)
+    : shape_(shape),
+      batches_(static_cast<size_t>(shape.num_experts())),
+      weights_(batches_.size(), 0.0) {
+  const std::vector<double> shares = SharesOf(shape, confusion, per_expert);
+  std::vector<Drawer> drawers;
+  for (int w = 0; w < stream.num_workers(); ++w) drawers.emplace_back(shape, shares, seed);
+  std::vector<TileBuffer> buffers(drawers.size());
+  stream.ForEachBlock("sample", [&](VoxelBlock& block, int64_t c, int worker) {
+    const auto w = static_cast<size_t>(worker);
+    for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      drawers[w].Add(block.PoolTileInto(t, pooling, &buffers[w]), c);
+    }
+  });
+  for (size_t e = 0; e < batches_.size(); ++e) {
+    for (const Column& column : TakeColumns(&drawers, e)) {
+      if (batches_[e].empty() || batches_[e].back().full()) {
+        batches_[e].emplace_back(shape, static_cast<int64_t>(e));
+      }
+      batches_[e].back().AddColumn(column.features.data(), column.label, column.weight);
+      weights_[e] += static_cast<double>(column.weight);
+    }
+  }
+}
+
+ExpertSums ExpertSample::Evaluate(int64_t expert,
+                                  const std::vector<double>& parameters,
+                                  int threads) const {
+  const ExpertWeights weights(parameters);
+  std::vector<ExpertSums> parts(kChunks);
+  for (ExpertSums& part : parts) part.gradient.resize(parameters.size());
+  const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
+  ForEachChunk(batches, threads, [&](const ExpertBatch& batch, size_t chunk) {
+    ThreadEvaluator(shape_).AddSums(batch, weights, &parts[chunk]);
+  });
+  for (size_t chunk = 1; chunk < kChunks; ++chunk) {
+    parts[0].count += parts[chunk].count;
+    parts[0].loss += parts[chunk].loss;
+    AddTo(parts[chunk].gradient, &parts[0].gradient);
+  }
+  return parts[0];
+}
+
+std::vector<double> ExpertSample::Hessian(int64_t expert,
+                                          const std::vector<double>& parameters,
+                                          int threads) const {
+  const ExpertWeights weights(parameters);
+  std::vector<std::vector<double>> parts(kChunks);
+  const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
+  for (auto& part : parts) part.resize(parameters.size() * parameters.size());
+  ForEachChunk(batches, threads, [&](const ExpertBatch& batch, size_t chunk) {
+    ThreadEvaluator(shape_).AddHessian(batch, weights, parts[chunk].data());
+  });
+  for (size_t chunk = 1; chunk < kChunks; ++chunk) AddTo(parts[chunk], &parts[0]);
+  return parts[0];
+}
+
+std::vector<double> ExpertSample::Diagonal(int64_t expert,
+                                           const std::vector<double>& parameters) const {
+  const ExpertWeights weights(parameters);
+  std::vector<double> diagonal(parameters.size());
+  BatchEvaluator evaluator(shape_);
+  for (const ExpertBatch& batch : batches_[static_cast<size_t>(expert)]) {
+    evaluator.AddDiagonal(batch, weights, diagonal.data());
+  }
+  return diagonal;
+}
+
+}  // namespace segcal

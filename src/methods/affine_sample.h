@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "methods/affine_objective.h"
+
+namespace segcal {
+
+// Voxels drawn at random over all cases, kept in memory for repeated evaluation. They are drawn
+// apart for every pair of decision and label, so that rare ones are in it, and each stands for as
+// many voxels as its stratum has per drawn one.
+class ExpertSample {
+ public:
+  // `confusion` counts the labelled voxels, [decision][label]. About `per_expert` voxels for every
+  // expert, and the rest of what rare strata have. One pass; deterministic by seed.
+  ExpertSample(const CaseStream& stream,
+               const Pooling& pooling,
+               const AffineShape& shape,
+               const std::vector<int64_t>& confusion,
+               int64_t per_expert,
+               uint64_t seed);
+
+  // Sums over the sample's voxels of one expert; the same bits for any number of threads.
+  ExpertSums Evaluate(int64_t expert, const std::vector<double>& parameters, int threads) const;
+  // Sum of the Hessians, [parameter][parameter], symmetric.
+  std::vector<double> Hessian(int64_t expert,
+                              const std::vector<double>& parameters,
+                              int threads) const;
+  // Its diagonal alone.
+  std::vector<double> Diagonal(int64_t expert, const std::vector<double>& parameters) const;
+  // What the voxels of one expert stand for together.
+  double weight(int64_t expert) const noexcept { return weights_[static_cast<size_t>(expert)]; }
+
+ private:
+  AffineShape shape_;
+  std::vector<std::vector<ExpertBatch>> batches_;  // [expert]
+  std::vector<double> weights_;
+};
+
+}  // namespace segcal

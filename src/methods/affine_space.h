@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/aligned.h"
+#include "kernels/tile.h"
+
+namespace segcal {
+
+// What an affine calibrator is affine in. Every one of them computes rows = W x + b from features x
+// and turns rows into class scores; they differ in x and in that last step.
+enum class AffineSpace {
+  kRaw,          // x = z; rows are scores
+  kDifferences,  // x = z_k - z_last for the classes before the last; rows are scores
+  kLogProbs,     // x = log softmax(z); rows are scores
+  kWinnerGaps,   // x = z_i - z_k for the other classes k; rows are gaps below the winner's score
+  kSortedGaps,   // x = gaps between neighbours in sorted order; rows are gaps between neighbours
+                 // again
+};
+
+struct AffineShape {
+  AffineSpace space = AffineSpace::kRaw;
+  bool per_decision = false;  // one expert per class that wins, else one for all
+  bool diagonal = false;      // only the diagonal of the weights is free
+  int64_t num_classes = 0;
+
+  bool operator==(const AffineShape&) const = default;
+  bool gaps() const noexcept {
+    return space == AffineSpace::kWinnerGaps || space == AffineSpace::kSortedGaps;
+  }
+  int64_t num_experts() const noexcept { return per_decision ? num_classes : 1; }
+  int64_t num_rows() const noexcept { return gaps() ? num_classes - 1 : num_classes; }
+  // The last feature is 1: its weights are the bias.
+  int64_t num_features() const noexcept {
+    return gaps() || space == AffineSpace::kDifferences ? num_classes : num_classes + 1;
+  }
+  // Of one expert: [row][feature].
+  int64_t num_parameters() const noexcept { return num_rows() * num_features(); }
+};
+
+// Up to kTileVoxels voxels that share an expert, with their features; positions are classes, or for
+// gaps the winner first and the others in their order.
+class ExpertBatch {
+ public:
+  ExpertBatch(const AffineShape& shape, int64_t expert);
+
+  int64_t count() const noexcept { return count_; }
+  bool full() const noexcept { return count_ == kTileVoxels; }
+  const float* features() const noexcept { return features_; }
+  const int32_t* labels() const noexcept { return labels_; }  // as positions
+  // What a voxel of a sample stands for; null: every voxel counts once.
+  const float* weights() const noexcept { return weights_.empty() ? nullptr : weights_.data(); }
+  const int64_t* voxels() const noexcept { return voxels_.data(); }
+
+  // Adds voxel v of a tile. log_norm is log sum exp of its shifted logits, used by kLogProbs only.
+  void Add(const Tile& tile, int64_t v, float log_norm);
+  // Adds a voxel whose features (without the constant 1) and label position are known, and that
+  // stands for `weight` voxels.
+  void AddColumn(const float* features, int32_t label, float weight);
+  // The features and label of the last voxel added.
+  void CopyLast(float* features, int32_t* label) const noexcept;
+  void Clear() noexcept;
+
+  // Scores by position from rows: copies, or minus the (cumulated) gaps. Sorted classes with equal
+  // logits keep equal scores: which of them comes first says nothing (A3).
+  void ScoresFromRows(const float* rows, float* scores) const noexcept;
+  // The transpose: residuals by position to residuals of rows, in place of the first num_rows rows.
+  void RowsFromScores(float* residual) const noexcept;
+  // Sets a row of values to 0 at voxels where its gap does not count for such a tie.
+  void ZeroTies(int64_t row, float* values) const noexcept;
+  // Class at a position of lane `lane`.
+  int64_t ClassAt(int64_t lane, int64_t position) const noexcept;
+
+ private:
+  void AddGaps(const Tile& tile, int64_t v, int64_t lane);
+  void AddSortedGaps(const Tile& tile, int64_t v, int64_t lane);
+
+  AffineShape shape_;
+  int64_t expert_;
+  int64_t count_ = 0;
+  AlignedBuffer memory_;
+  float* features_ = nullptr;
+  int32_t* labels_ = nullptr;
+  std::vector<float> weights_;   // of AddColumn
+  std::vector<int64_t> voxels_;  // lane of the tile it came from
+  std::vector<uint16_t> order_;  // [lane][position], kSortedGaps only
+};
+
+}  // namespace segcal

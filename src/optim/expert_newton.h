@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "optim/box.h"
+
+namespace segcal {
+
+// Minimises independent convex functions, one per expert, whose exact values come all at once and
+// are expensive (a pass over the data), and of which a cheap model with curvature exists (a
+// sample).
+struct ExpertProblem {
+  // Exact value and gradient of every expert's function.
+  std::function<std::vector<Value>(const std::vector<std::vector<double>>& points)> evaluate;
+  // Value and gradient of the cheap model of one expert. Thread-safe, like the next two.
+  std::function<Value(int64_t expert, const std::vector<double>& point)> model;
+  // Its Hessian, row by row; where that is too large it is left out and the diagonal is used.
+  std::function<std::vector<double>(int64_t expert, const std::vector<double>& point)>
+      model_hessian;
+  std::function<std::vector<double>(int64_t expert, const std::vector<double>& point)>
+      model_diagonal;
+  Box box;  // the same for every expert
+};
+
+struct SolverOptions {
+  double gradient_tolerance = 1e-6;  // of the projected gradient
+  int64_t max_passes = 50;
+  int num_threads = 1;
+};
+
+struct ExpertSolution {
+  std::vector<double> point;
+  double value = 0.0;
+  std::vector<double> gradient;
+  double residual = 0.0;   // norm of the projected gradient
+  double decrement = 0.0;  // sqrt(g^T B^-1 g) on the free variables
+  bool converged = false;
+  std::vector<double> path;  // the value after each pass
+};
+
+struct SolverResult {
+  std::vector<ExpertSolution> experts;
+  int64_t passes = 0;
+};
+
+// 1. Damped Newton on the model, or limited-memory BFGS, each expert on its own.
+// 2. Exact gradients with the model's curvature as metric, corrected by what the gradients teach,
+//    with a line search; experts share passes and stop on their own.
+SolverResult SolveExperts(const ExpertProblem& problem,
+                          const std::vector<std::vector<double>>& start,
+                          const SolverOptions& options);
+
+}  // namespace segcal
