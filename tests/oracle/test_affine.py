@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The affine calibrators reach the minimum that SciPy and scikit-learn find, on bounded problems.
+
+Objectives are written anew here, over the assembled maps W and b with their gauge left free, and
+compared in double at the program's parameters.
+"""
+
+import numpy as np
+import pytest
+from program import fit
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+from sklearn.linear_model import LogisticRegression
+from voxels import calibration_voxels, simulate
+
+CLASSES = 4
+PENALTIES = {"kappa": (0.0, 0.0, 1e-3), "all": (3e-2, 2e-2, 1e-4), "kull": (1e-2, 1e-2, 1e-6)}
+
+
+@pytest.fixture(scope="module", name="data")
+def simulated(tmp_path_factory):
+    """A data set, its logits (n, C) and its labels."""
+    folder = simulate(tmp_path_factory.mktemp("affine") / "data", "--preset", "street",
+                      "--classes", CLASSES, "--cases", 1, "--size", "64x72")
+    logits, labels, _ = calibration_voxels(folder)
+    return folder, logits.T, labels
+
+
+def penalty(weights, bias, strengths):
+    """Equation (A4) of docs/methods/affine.md with the identity as anchor, and its gradient."""
+    lam, mu, kappa = strengths
+    size = len(bias)
+    off = (lam / (size * (size - 1)) + kappa) * (1 - np.eye(size)) + kappa * np.eye(size)
+    away = weights - np.eye(size)
+    value = (off * away**2).sum() + (mu / size + kappa) * (bias**2).sum()
+    return value, 2 * off * away, 2 * (mu / size + kappa) * bias
+
+
+def best_gauge(weights, bias, strengths):
+    """The penalty at the best shift of columns and bias, by least squares."""
+    lam, mu, kappa = strengths
+    size = len(bias)
+    off = lam / (size * (size - 1)) + kappa
+    weights = weights.copy()
+    for k in range(size):
+        strength = np.full(size, off)
+        strength[k] = kappa
+        away = weights[:, k] - np.eye(size)[:, k]
+        weights[:, k] -= (strength * away).sum() / strength.sum()
+    return penalty(weights, bias - bias.mean(), strengths)[0]
+
+
+def loss(scores, labels):
+    """Mean negative log-likelihood and its gradient with respect to the scores."""
+    log_q = log_softmax(scores, axis=1)
+    rows = np.arange(len(labels))
+    residual = np.exp(log_q)
+    residual[rows, labels] -= 1
+    return -log_q[rows, labels].mean(), residual / len(labels)
+
+
+def minimum(objective, start, bounds=None):
+    """The least value L-BFGS-B comes to, restarted until it stays."""
+    best = None
+    for _ in range(4):
+        result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds,
+                          options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-10})
+        if best is not None and best - result.fun < 1e-13:
+            break
+        best, start = result.fun, result.x
+    return min(best, result.fun)
+
+
+def affine_objective(features, labels, strengths, constraint, weight=1.0):
+    """Over W (C, C) and b; `constraint` maps free numbers to W and gradients of W back."""
+    def objective(x):
+        weights, back = constraint(x[:-CLASSES])
+        bias = x[-CLASSES:]
+        value, residual = loss(features @ weights.T + bias, labels)
+        extra, of_weights, of_bias = penalty(weights, bias, strengths)
+        gradient = back(residual.T @ features + weight * of_weights)
+        return value + weight * extra, np.append(gradient, residual.sum(0) + weight * of_bias)
+    return objective
+
+
+def full(x):
+    """Any W."""
+    return x.reshape(CLASSES, CLASSES), lambda g: g.ravel()
+
+
+def equal_rows(x):
+    """W = [W_free | s1 - W_free 1]."""
+    free, total = x[:-1].reshape(CLASSES, CLASSES - 1), x[-1]
+    weights = np.column_stack([free, total - free.sum(1)])
+    return weights, lambda g: np.append((g[:, :-1] - g[:, -1:]).ravel(), g[:, -1].sum())
+
+
+def expert_of(model, index=0):
+    """Weights and bias of one expert."""
+    expert = model["parameters"]["experts"][index]
+    return np.array(expert["weights"]), np.array(expert["bias"])
+
+
+def options(strengths):
+    """The pipeline's options for (lambda, mu, kappa)."""
+    return "lambda={}, mu={}, kappa={}, anchor=identity".format(*strengths)
+
+
+@pytest.mark.parametrize("strengths", PENALTIES.values(), ids=PENALTIES.keys())
+@pytest.mark.parametrize("method", ["ms", "ms_c", "dc"])
+def test_global_maps_reach_scipys_minimum(data, tmp_path, method, strengths):
+    folder, logits, labels = data
+    model = fit(folder, f"{method}(z, {options(strengths)})", tmp_path / "model.json")
+    weights, bias = expert_of(model)
+    if method == "ms_c":
+        weights = np.column_stack([weights, -weights.sum(1)])
+    features = log_softmax(logits, axis=1) if method == "dc" else logits
+    ours = loss(features @ weights.T + bias, labels)[0] + best_gauge(weights, bias, strengths)
+    constraint = equal_rows if method == "ms_c" else full
+    start = np.zeros(CLASSES * CLASSES + CLASSES + (1 if method == "ms_c" else 0))
+    if method == "ms_c":
+        start = np.append(np.eye(CLASSES)[:, :-1].ravel(), np.append(1.0, np.zeros(CLASSES)))
+    else:
+        start[:CLASSES * CLASSES] = np.eye(CLASSES).ravel()
+    theirs = minimum(affine_objective(features, labels, strengths, constraint), start)
+    assert ours <= theirs * (1 + 1e-8)
+    certificate = model["fit"]["certificates"][0]
+    assert certificate["gradient"] <= 1e-6 and certificate["bounded"]
+    assert ours - theirs <= certificate["gap"] + 1e-9
+    assert model["fit"]["nll_after"] == pytest.approx(
+        loss(features @ weights.T + bias, labels)[0], abs=1e-7)
+
+
+def test_unpenalised_map_is_multinomial_logistic_regression(data, tmp_path):
+    folder, logits, labels = data
+    model = fit(folder, "ms(z, kappa=0)", tmp_path / "model.json")
+    weights, bias = expert_of(model)
+    regression = LogisticRegression(penalty=None, solver="newton-cg", tol=1e-10, max_iter=500)
+    regression.fit(logits, labels)
+    theirs = loss(logits @ regression.coef_.T + regression.intercept_, labels)[0]
+    ours = loss(logits @ weights.T + bias, labels)[0]
+    assert ours <= theirs * (1 + 1e-8)
+    assert ours == pytest.approx(theirs, rel=1e-6)
+
+
+def conditional_data(logits, labels, expert, ordered):
+    """Logits with the winner first (or sorted), and labels as positions."""
+    own = logits.argmax(1) == expert
+    z, y = logits[own], labels[own]
+    if ordered:
+        order = np.argsort(-z, axis=1, kind="stable")
+    else:
+        others = [c for c in range(CLASSES) if c != expert]
+        order = np.tile([expert] + others, (len(z), 1))
+    return np.take_along_axis(z, order, 1), (order == y[:, None]).argmax(1)
+
+
+def gap_matrices(ordered):
+    """d = G z, and scores = M d'."""
+    gaps = np.zeros((CLASSES - 1, CLASSES))
+    scores = np.zeros((CLASSES, CLASSES - 1))
+    for r in range(CLASSES - 1):
+        gaps[r, r if ordered else 0] = 1
+        gaps[r, r + 1] = -1
+        scores[r + 1:(CLASSES if ordered else r + 2), r] = -1
+    return gaps, scores
+
+
+def gap_objective(z, y, strengths, weight, ordered):
+    """Over A, beta, the gauge c and c0; ties in sorted logits keep their zero gap."""
+    gaps, scores = gap_matrices(ordered)
+    size = CLASSES - 1
+    d = z @ gaps.T
+    counts = (d != 0).astype(float) if ordered else np.ones_like(d)
+
+    def objective(x):
+        a, beta = x[:size * size].reshape(size, size), x[size * size:size * CLASSES]
+        shift, level = x[size * CLASSES:-1], x[-1]
+        value, residual = loss(((d @ a.T + beta) * counts) @ scores.T, y)
+        rows = (residual @ scores) * counts
+        weights = scores @ a @ gaps + shift
+        extra, of_weights, of_bias = penalty(weights, scores @ beta + level, strengths)
+        gradient = np.concatenate([
+            (rows.T @ d + weight * scores.T @ of_weights @ gaps.T).ravel(),
+            rows.sum(0) + weight * scores.T @ of_bias,
+            weight * of_weights.sum(0), [weight * of_bias.sum()]])
+        return value + weight * extra, gradient
+    return objective
+
+
+@pytest.mark.parametrize("strengths", PENALTIES.values(), ids=PENALTIES.keys())
+@pytest.mark.parametrize("method", ["cms_ap", "cms_op"])
+def test_bounded_maps_reach_scipys_minimum(data, tmp_path, method, strengths):
+    folder, logits, labels = data
+    ordered = method == "cms_op"
+    model = fit(folder, f"{method}(z, {options(strengths)})", tmp_path / "model.json")
+    gaps, scores = gap_matrices(ordered)
+    size = CLASSES - 1
+    for expert in range(CLASSES):
+        z, y = conditional_data(logits, labels, expert, ordered)
+        assert len(z) > 100
+        weight = len(labels) / len(z)
+        a, beta = expert_of(model, expert)
+        assert a.min() >= 0 and beta.min() >= 0
+        objective = gap_objective(z, y, strengths, weight, ordered)
+        free = np.zeros(CLASSES + 1)
+        value = objective(np.concatenate([a.ravel(), beta, free]))[0]
+        weights, bias = scores @ a @ gaps, scores @ beta
+        ours = value + weight * (best_gauge(weights, bias, strengths)
+                                 - penalty(weights, bias, strengths)[0])
+        start = np.concatenate([np.eye(size).ravel(), np.zeros(size), free])
+        bounds = [(0, None)] * (size * CLASSES) + [(None, None)] * (CLASSES + 1)
+        theirs = minimum(objective, start, bounds)
+        assert ours <= theirs * (1 + 1e-8)
+        assert model["fit"]["certificates"][expert]["gradient"] <= 1e-6
+
+
+def test_conditional_dirichlet_is_one_dirichlet_per_winner(data, tmp_path):
+    folder, logits, labels = data
+    strengths = PENALTIES["all"]
+    model = fit(folder, f"cdc(z, {options(strengths)})", tmp_path / "model.json")
+    features = log_softmax(logits, axis=1)
+    for expert in range(CLASSES):
+        own = logits.argmax(1) == expert
+        weight = len(labels) / own.sum()
+        weights, bias = expert_of(model, expert)
+        ours = (loss(features[own] @ weights.T + bias, labels[own])[0]
+                + weight * best_gauge(weights, bias, strengths))
+        start = np.append(np.eye(CLASSES).ravel(), np.zeros(CLASSES))
+        theirs = minimum(affine_objective(features[own], labels[own], strengths, full, weight), start)
+        assert ours <= theirs * (1 + 1e-8)
