@@ -22,11 +22,12 @@ constexpr double kRowSumRounding = 1e-6;
 
 // Batches and scratch of one thread; kept because a tile is small and memory for it is not.
 struct Workspace {
-  Workspace(const AffineShape& s) : shape(s), evaluator(s) {
+  Workspace(const AffineShape& s) : shape(s), evaluator(s), voxels(s) {
     for (int64_t e = 0; e < s.num_experts(); ++e) batches.emplace_back(s, e);
   }
   AffineShape shape;
   BatchEvaluator evaluator;
+  VoxelsByExpert voxels;
   std::vector<ExpertBatch> batches;
 };
 
@@ -36,18 +37,13 @@ Workspace& WorkspaceFor(const AffineShape& shape) {
   return *workspace;
 }
 
-// Results of a batch back to the voxels and classes they belong to.
-void Scatter(const ExpertBatch& batch,
-             const TileProbs& from,
-             int64_t num_classes,
-             const TileProbs& to) {
-  for (int64_t lane = 0; lane < batch.count(); ++lane) {
-    const int64_t v = batch.voxels()[lane];
-    for (int64_t p = 0; p < num_classes; ++p) {
-      to.probs[batch.ClassAt(lane, p) * kTileVoxels + v] = from.probs[p * kTileVoxels + lane];
-    }
-    to.log_label[v] = from.log_label[lane];
+// Padding lanes hold a valid distribution too.
+void PadTile(const Tile& tile, const TileProbs& out) {
+  for (int64_t c = 0; c < tile.num_classes; ++c) {
+    std::fill_n(
+        out.probs + c * kTileVoxels + tile.count, kTileVoxels - tile.count, c == 0 ? 1.0f : 0.0f);
   }
+  std::fill_n(out.log_label + tile.count, kTileVoxels - tile.count, 0.0f);
 }
 
 }  // namespace
@@ -195,21 +191,18 @@ void AffineCalibrator::ApplyTile(const Tile& tile, const TileProbs& out) const {
   if (shape_.num_classes < 2) return SoftmaxTile(tile, 1.0, out);
   Workspace& work = WorkspaceFor(shape_);
   work.evaluator.LogNorms(tile);
-  for (ExpertBatch& batch : work.batches) batch.Clear();
-  for (int64_t v = 0; v < tile.count; ++v) {
-    const auto expert = static_cast<size_t>(shape_.per_decision ? tile.decision[v] : 0);
-    work.batches[expert].Add(tile, v, work.evaluator.log_norm(v));
-  }
-  // Padding lanes hold a valid distribution too.
-  for (int64_t v = tile.count; v < kTileVoxels; ++v) {
-    for (int64_t c = 0; c < tile.num_classes; ++c)
-      out.probs[c * kTileVoxels + v] = c == 0 ? 1.0f : 0.0f;
-    out.log_label[v] = 0.0f;
-  }
-  for (size_t e = 0; e < work.batches.size(); ++e) {
-    const ExpertBatch& batch = work.batches[e];
-    if (batch.count() == 0) continue;
-    Scatter(batch, work.evaluator.Probabilities(batch, weights_[e], false), tile.num_classes, out);
+  work.voxels.Assign(tile, /*labelled_only=*/false);
+  PadTile(tile, out);
+  for (int64_t e = 0; e < shape_.num_experts(); ++e) {
+    const std::span<const int32_t> own = work.voxels.of(e);
+    if (own.empty()) continue;
+    ExpertBatch& batch = work.batches[static_cast<size_t>(e)];
+    batch.Clear();
+    batch.Add(tile, own, work.evaluator.log_norms());
+    const TileProbs probs =
+        work.evaluator.Probabilities(batch, weights_[static_cast<size_t>(e)], false);
+    batch.Scatter(probs.probs, out.probs);
+    for (size_t i = 0; i < own.size(); ++i) out.log_label[own[i]] = probs.log_label[i];
   }
 }
 

@@ -129,6 +129,10 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
       }
       batch.ZeroTies(r, weight);
       batch.ZeroTies(s, weight);
+      if (shape_.diagonal) {
+        AddDiagonalBlock(batch, weight, r, s, hessian);
+        continue;
+      }
       WeightRows(batch.features(), num_features, weight, weighted_);
       std::fill(block_.begin(), block_.end(), 0.0);
       AddOuterProduct(
@@ -140,6 +144,24 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
           if (s != r) hessian[(s * num_features + b) * size + r * num_features + a] += value;
         }
       }
+    }
+  }
+}
+
+// Of a diagonal map only the scale and the bias of a row are free.
+void BatchEvaluator::AddDiagonalBlock(
+    const ExpertBatch& batch, const float* weight, int64_t r, int64_t s, double* hessian) const {
+  const int64_t num_features = shape_.num_features();
+  const int64_t size = shape_.num_parameters();
+  for (const int64_t a : {r, num_features - 1}) {
+    for (const int64_t b : {s, num_features - 1}) {
+      double sum = 0.0;
+      for (int64_t v = 0; v < batch.count(); ++v) {
+        sum += static_cast<double>(weight[v] * batch.features()[a * kTileVoxels + v] *
+                                   batch.features()[b * kTileVoxels + v]);
+      }
+      hessian[(r * num_features + a) * size + s * num_features + b] += sum;
+      if (s != r) hessian[(s * num_features + b) * size + r * num_features + a] += sum;
     }
   }
 }

@@ -25,7 +25,7 @@ class BatchEvaluator {
 
   // Prepares log sum exp of the shifted logits of a tile, where the space needs it.
   void LogNorms(const Tile& tile);
-  float log_norm(int64_t v) const noexcept { return log_norms_[static_cast<size_t>(v)]; }
+  const float* log_norms() const noexcept { return log_norms_.data(); }  // [kTileVoxels]
 
   // Loss and gradient of a batch added to `sums`.
   void AddSums(const ExpertBatch& batch, const ExpertWeights& weights, ExpertSums* sums);
@@ -40,6 +40,8 @@ class BatchEvaluator {
 
  private:
   const float* RowProbabilities() noexcept;
+  void AddDiagonalBlock(
+      const ExpertBatch& batch, const float* weight, int64_t r, int64_t s, double* hessian) const;
 
   AffineShape shape_;
   AlignedBuffer memory_;

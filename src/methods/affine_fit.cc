@@ -105,11 +105,11 @@ FitOutcome FitAffine(const AffineShape& shape,
   const double beta = AnchorOf(options, context, &outcome.passes);
   Penalty penalty{
       .lambda = options.lambda, .mu = options.mu, .kappa = options.kappa, .anchor = beta};
-  const AffineProblem problem(shape, box, context);
+  AffineProblem problem(shape, box, context);
   parameters->assign(static_cast<size_t>(shape.num_experts()),
                      ScaledIdentity(shape, options.kappa > 0.0 ? beta : 1.0));
   if (context.trials > 0) {
-    outcome.search = SearchPenalty(shape, box, problem, context, &penalty, parameters);
+    outcome.search = SearchPenalty(shape, box, &problem, context, &penalty, parameters);
     outcome.passes += outcome.search.passes;
   }
   AffineSolution solution =

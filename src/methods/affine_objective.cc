@@ -66,18 +66,22 @@ class AffineTotals {
 class Worker {
  public:
   Worker(const AffineShape& shape, const std::vector<ExpertWeights>& weights)
-      : shape_(shape), weights_(weights), evaluator_(shape), totals_(shape) {
+      : shape_(shape), weights_(weights), evaluator_(shape), voxels_(shape), totals_(shape) {
     for (int64_t e = 0; e < shape.num_experts(); ++e) batches_.emplace_back(shape, e);
   }
 
   void Add(const Tile& tile) {
     evaluator_.LogNorms(tile);
-    for (int64_t v = 0; v < tile.count; ++v) {
-      if (tile.labels[v] == kNoLabel) continue;
-      const int64_t expert = shape_.per_decision ? tile.decision[v] : 0;
-      ExpertBatch& batch = batches_[static_cast<size_t>(expert)];
-      batch.Add(tile, v, evaluator_.log_norm(v));
-      if (batch.full()) Evaluate(expert);
+    voxels_.Assign(tile, /*labelled_only=*/true);
+    for (int64_t e = 0; e < shape_.num_experts(); ++e) {
+      ExpertBatch& batch = batches_[static_cast<size_t>(e)];
+      std::span<const int32_t> left = voxels_.of(e);
+      while (!left.empty()) {
+        const auto taken = std::min(left.size(), static_cast<size_t>(batch.room()));
+        batch.Add(tile, left.first(taken), evaluator_.log_norms());
+        left = left.subspan(taken);
+        if (batch.full()) Evaluate(e);
+      }
     }
   }
   void EndBlock() {
@@ -98,6 +102,7 @@ class Worker {
   const AffineShape& shape_;
   const std::vector<ExpertWeights>& weights_;
   BatchEvaluator evaluator_;
+  VoxelsByExpert voxels_;
   AffineTotals totals_;
   std::vector<ExpertBatch> batches_;
 };

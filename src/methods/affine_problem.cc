@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/parallel.h"
+
 namespace segcal {
 namespace {
 
@@ -97,34 +99,76 @@ double AffineProblem::PenaltyWeight(size_t expert) const {
          static_cast<double>(std::max<int64_t>(1, voxels_[expert]));
 }
 
+bool AffineProblem::IsDense() const noexcept {
+  const int64_t n = shape_.num_parameters();
+  // Kept Hessians, metrics, and the factors of one per thread.
+  const int64_t bytes = n * n * int64_t{sizeof(double)} * (2 * shape_.num_experts() + 4);
+  return n <= kMaxDense && bytes <= context_.stream.memory() / 4;
+}
+
+// A single expert has all threads for its sample; several have one each.
+std::vector<double> AffineProblem::SampleHessian(int64_t expert,
+                                                 const std::vector<double>& point) const {
+  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
+  std::vector<double> hessian = sample_.Hessian(expert, point, threads);
+  const double share = sample_.weight(expert) > 0.0 ? 1.0 / sample_.weight(expert) : 0.0;
+  for (double& h : hessian) h *= share;
+  return hessian;
+}
+
+void AffineProblem::KeepCurvature(const ExpertParameters& at) {
+  if (!IsDense()) return;
+  kept_.resize(at.size());
+  const int threads = shape_.per_decision ? context_.stream.num_workers() : 1;
+  ParallelFor(static_cast<int64_t>(at.size()), threads, [&](int64_t e, int) {
+    kept_[static_cast<size_t>(e)] = SampleHessian(e, at[static_cast<size_t>(e)]);
+  });
+}
+
 AffineSolution AffineProblem::Solve(const Penalty& penalty,
                                     const ExpertParameters& start,
                                     double gradient_tolerance,
                                     int64_t max_passes) const {
+  return SolveWith(penalty,
+                   start,
+                   {.gradient_tolerance = gradient_tolerance,
+                    .max_passes = max_passes,
+                    .num_threads = context_.stream.num_workers()});
+}
+
+AffineSolution AffineProblem::Resolve(const Penalty& penalty,
+                                      const ExpertParameters& start,
+                                      double gradient_tolerance,
+                                      int64_t max_passes) const {
+  return SolveWith(penalty,
+                   start,
+                   {.gradient_tolerance = gradient_tolerance,
+                    .max_passes = max_passes,
+                    .num_threads = context_.stream.num_workers(),
+                    .skip_model = !kept_.empty()});
+}
+
+AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
+                                        const ExpertParameters& start,
+                                        const SolverOptions& options) const {
   const AffineRegularizer regularizer(shape_, penalty);
-  const bool dense = shape_.num_parameters() <= kMaxDense;
-  std::vector<double> curvature = dense ? regularizer.Hessian() : regularizer.Diagonal();
-  if (dense) AddGaugeCurvature(shape_, &curvature);
-  const auto scaled = [&](std::vector<double> of_sample, int64_t e) {
+  std::vector<double> curvature = IsDense() ? regularizer.Hessian() : regularizer.Diagonal();
+  if (IsDense()) AddGaugeCurvature(shape_, &curvature);
+  const auto with_penalty = [&](std::vector<double> of_loss, int64_t e) {
     const double weight = PenaltyWeight(static_cast<size_t>(e));
-    const double share = sample_.weight(e) > 0.0 ? 1.0 / sample_.weight(e) : 0.0;
-    for (size_t i = 0; i < of_sample.size(); ++i) {
-      of_sample[i] = share * of_sample[i] + weight * curvature[i];
-    }
-    return of_sample;
+    for (size_t i = 0; i < of_loss.size(); ++i) of_loss[i] += weight * curvature[i];
+    return of_loss;
   };
-  // A single expert has all threads for its sample; several have one each.
-  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
   const auto objective = [&](const ExpertSums& sums, size_t e, const std::vector<double>& point) {
     return Objective(sums, regularizer.Evaluate(point), PenaltyWeight(e));
   };
+  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
 
-  AffineSolution solution;
+  int64_t passes = 0;
   ExpertProblem problem;
   problem.box = box_;
   problem.evaluate = [&](const ExpertParameters& points) {
-    const std::string stage = fmt::format("fit, pass {}", solution.result.passes + 1);
-    ++solution.result.passes;
+    const std::string stage = fmt::format("fit, pass {}", ++passes);
     const std::vector<ExpertSums> sums =
         AffinePass(context_.stream, stage, context_.pooling, shape_, points);
     std::vector<Value> values;
@@ -134,19 +178,20 @@ AffineSolution AffineProblem::Solve(const Penalty& penalty,
   problem.model = [&](int64_t e, const std::vector<double>& point) {
     return objective(sample_.Evaluate(e, point, threads), static_cast<size_t>(e), point);
   };
-  if (dense) {
+  if (IsDense()) {
     problem.model_hessian = [&](int64_t e, const std::vector<double>& point) {
-      return scaled(sample_.Hessian(e, point, threads), e);
+      if (options.skip_model) return with_penalty(kept_[static_cast<size_t>(e)], e);
+      return with_penalty(SampleHessian(e, point), e);
     };
   }
   problem.model_diagonal = [&](int64_t e, const std::vector<double>& point) {
-    return scaled(sample_.Diagonal(e, point), e);
+    std::vector<double> diagonal = sample_.Diagonal(e, point);
+    const double weight = std::max(1.0, sample_.weight(e));
+    for (double& d : diagonal) d /= weight;
+    return with_penalty(std::move(diagonal), e);
   };
-  solution.result = SolveExperts(problem,
-                                 start,
-                                 {.gradient_tolerance = gradient_tolerance,
-                                  .max_passes = max_passes,
-                                  .num_threads = context_.stream.num_workers()});
+  AffineSolution solution;
+  solution.result = SolveExperts(problem, start, options);
   for (size_t e = 0; e < start.size(); ++e) {
     const ExpertSolution& expert = solution.result.experts[e];
     solution.parameters.push_back(expert.point);

@@ -29,6 +29,14 @@ class AffineProblem {
                        const ExpertParameters& start,
                        double gradient_tolerance,
                        int64_t max_passes) const;
+  // The same from maps that are good for another penalty, in the metric kept last: no work on the
+  // sample, and a few passes.
+  AffineSolution Resolve(const Penalty& penalty,
+                         const ExpertParameters& start,
+                         double gradient_tolerance,
+                         int64_t max_passes) const;
+  // Keeps the curvature of the loss at these maps for Resolve.
+  void KeepCurvature(const ExpertParameters& at);
 
   const std::vector<int64_t>& voxels() const noexcept { return voxels_; }  // of every expert
   // Whether the labels of an expert's voxels lack a class.
@@ -37,11 +45,18 @@ class AffineProblem {
   double PenaltyWeight(size_t expert) const;
 
  private:
+  AffineSolution SolveWith(const Penalty& penalty,
+                           const ExpertParameters& start,
+                           const SolverOptions& options) const;
+  std::vector<double> SampleHessian(int64_t expert, const std::vector<double>& point) const;
+  bool IsDense() const noexcept;
+
   AffineShape shape_;
   Box box_;
   const FitContext& context_;
   std::vector<int64_t> voxels_;
   ExpertSample sample_;
+  std::vector<std::vector<double>> kept_;  // [expert]: Hessians of the loss
 };
 
 // Mean negative log-likelihood of the maps on other data.

@@ -77,7 +77,8 @@ class Drawer {
     Column column{.place = place, .features = {}, .label = kNoLabel, .weight = weight};
     column.features.resize(static_cast<size_t>(shape_.num_features() - 1));
     single_[expert].Clear();
-    single_[expert].Add(tile, v, evaluator_.log_norm(v));
+    const auto voxel = static_cast<int32_t>(v);
+    single_[expert].Add(tile, {&voxel, 1}, evaluator_.log_norms());
     single_[expert].CopyLast(column.features.data(), &column.label);
     columns_[expert].push_back(std::move(column));
   }

@@ -13,7 +13,7 @@ namespace {
 
 // A trial is compared, not kept: this is close enough to its optimum.
 constexpr double kTrialTolerance = 1e-4;
-constexpr int64_t kTrialPasses = 4;
+constexpr int64_t kTrialPasses = 6;
 
 // Share of the trials at exactly zero before anything is known.
 constexpr double kZeroShare = 0.25;
@@ -39,7 +39,7 @@ std::vector<Knob> FreeKnobs(const AffineShape& shape, const std::vector<std::str
 
 // What one fold needs through all trials. The fold that trains on all the data shares its problem.
 struct FoldState {
-  const AffineProblem* problem = nullptr;
+  AffineProblem* problem = nullptr;
   std::unique_ptr<AffineProblem> own;
   const CaseStream* validation = nullptr;
   ExpertParameters best;
@@ -48,7 +48,7 @@ struct FoldState {
 
 std::vector<FoldState> StatesOf(const AffineShape& shape,
                                 const Box& box,
-                                const AffineProblem& problem,
+                                AffineProblem* problem,
                                 const FitContext& context,
                                 const ExpertParameters& start) {
   std::vector<FoldState> states;
@@ -57,7 +57,7 @@ std::vector<FoldState> StatesOf(const AffineShape& shape,
     if (fold.training != nullptr) {
       state.own = std::make_unique<AffineProblem>(shape, box, *fold.training);
     }
-    state.problem = state.own ? state.own.get() : &problem;
+    state.problem = state.own ? state.own.get() : problem;
     state.validation = fold.validation;
     state.best = start;
   }
@@ -68,7 +68,7 @@ std::vector<FoldState> StatesOf(const AffineShape& shape,
 
 SearchReport SearchPenalty(const AffineShape& shape,
                            const Box& box,
-                           const AffineProblem& problem,
+                           AffineProblem* problem,
                            const FitContext& context,
                            Penalty* penalty,
                            ExpertParameters* parameters) {
@@ -99,7 +99,9 @@ SearchReport SearchPenalty(const AffineShape& shape,
     double loss = 0.0;
     for (FoldState& fold : folds) {
       AffineSolution solution =
-          fold.problem->Solve(trial, fold.best, kTrialTolerance, kTrialPasses);
+          t == 0 ? fold.problem->Solve(trial, fold.best, kTrialTolerance, kTrialPasses)
+                 : fold.problem->Resolve(trial, fold.best, kTrialTolerance, kTrialPasses);
+      if (t == 0) fold.problem->KeepCurvature(solution.parameters);
       loss += MeanLoss(*fold.validation, context.pooling, shape, solution.parameters) /
               static_cast<double>(folds.size());
       fold.trial = std::move(solution.parameters);

@@ -10,7 +10,7 @@ namespace segcal {
 // maps in `parameters`.
 SearchReport SearchPenalty(const AffineShape& shape,
                            const Box& box,
-                           const AffineProblem& problem,
+                           AffineProblem* problem,
                            const FitContext& context,
                            Penalty* penalty,
                            ExpertParameters* parameters);

@@ -26,22 +26,39 @@ void ExpertBatch::Clear() noexcept {
   std::fill_n(labels_, kTileVoxels, kNoLabel);
 }
 
-void ExpertBatch::Add(const Tile& tile, int64_t v, float log_norm) {
-  const int64_t lane = count_++;
-  voxels_[static_cast<size_t>(lane)] = v;
-  if (shape_.space == AffineSpace::kSortedGaps) return AddSortedGaps(tile, v, lane);
-  if (shape_.space == AffineSpace::kWinnerGaps) return AddGaps(tile, v, lane);
-  double shift = 0.0;
-  if (shape_.space == AffineSpace::kRaw) shift = tile.offset[v];
-  if (shape_.space == AffineSpace::kLogProbs) shift = -static_cast<double>(log_norm);
-  if (shape_.space == AffineSpace::kDifferences) {
-    shift = -static_cast<double>(tile.logits[(tile.num_classes - 1) * kTileVoxels + v]);
+void ExpertBatch::Add(const Tile& tile, std::span<const int32_t> voxels, const float* log_norms) {
+  std::copy(voxels.begin(), voxels.end(), voxels_.begin() + count_);
+  if (shape_.space == AffineSpace::kSortedGaps) {
+    for (size_t i = 0; i < voxels.size(); ++i) {
+      AddSortedGaps(tile, voxels[i], count_ + static_cast<int64_t>(i));
+    }
+  } else if (shape_.space == AffineSpace::kWinnerGaps) {
+    AddGaps(tile, voxels);
+  } else {
+    AddShifted(tile, voxels, log_norms);
+  }
+  count_ += static_cast<int64_t>(voxels.size());
+}
+
+void ExpertBatch::AddShifted(const Tile& tile,
+                             std::span<const int32_t> voxels,
+                             const float* log_norms) {
+  const float* last = tile.logits + (tile.num_classes - 1) * kTileVoxels;
+  alignas(64) double shift[kTileVoxels];
+  for (size_t i = 0; i < voxels.size(); ++i) {
+    const int32_t v = voxels[i];
+    shift[i] = shape_.space == AffineSpace::kRaw        ? tile.offset[v]
+               : shape_.space == AffineSpace::kLogProbs ? -static_cast<double>(log_norms[v])
+                                                        : -static_cast<double>(last[v]);
+    labels_[count_ + static_cast<int64_t>(i)] = tile.labels[v];
   }
   for (int64_t c = 0; c + 1 < shape_.num_features(); ++c) {
-    const double u = static_cast<double>(tile.logits[c * kTileVoxels + v]);
-    features_[c * kTileVoxels + lane] = static_cast<float>(u + shift);
+    const float* from = tile.logits + c * kTileVoxels;
+    float* to = features_ + c * kTileVoxels + count_;
+    for (size_t i = 0; i < voxels.size(); ++i) {
+      to[i] = static_cast<float>(static_cast<double>(from[voxels[i]]) + shift[i]);
+    }
   }
-  labels_[lane] = tile.labels[v];
 }
 
 void ExpertBatch::AddColumn(const float* features, int32_t label, float weight) {
@@ -61,16 +78,20 @@ void ExpertBatch::CopyLast(float* features, int32_t* label) const noexcept {
   *label = labels_[lane];
 }
 
-// The winner's shifted logit is zero up to rounding ties, so the gaps are minus the others' logits.
-void ExpertBatch::AddGaps(const Tile& tile, int64_t v, int64_t lane) {
-  for (int64_t c = 0, k = 0; c < tile.num_classes; ++c) {
-    if (c == expert_) continue;
-    features_[k++ * kTileVoxels + lane] = -tile.logits[c * kTileVoxels + v];
+// The winner's shifted logit is zero, so the gaps are minus the others' logits.
+void ExpertBatch::AddGaps(const Tile& tile, std::span<const int32_t> voxels) {
+  for (int64_t k = 0; k < shape_.num_rows(); ++k) {
+    const float* from = tile.logits + ClassAt(k + 1) * kTileVoxels;
+    float* to = features_ + k * kTileVoxels + count_;
+    for (size_t i = 0; i < voxels.size(); ++i) to[i] = -from[voxels[i]];
   }
-  const int32_t label = tile.labels[v];
-  labels_[lane] = label == kNoLabel  ? kNoLabel
-                  : label == expert_ ? 0
-                                     : label + (label < expert_ ? 1 : 0);
+  for (size_t i = 0; i < voxels.size(); ++i) {
+    const int32_t label = tile.labels[voxels[i]];
+    labels_[count_ + static_cast<int64_t>(i)] = label == kNoLabel  ? kNoLabel
+                                                : label == expert_ ? 0
+                                                : label < expert_  ? label + 1
+                                                                   : label;
+  }
 }
 
 // Sorted descending, the decision first, equal logits in class order.
@@ -140,12 +161,53 @@ void ExpertBatch::ZeroTies(int64_t row, float* values) const noexcept {
   }
 }
 
-int64_t ExpertBatch::ClassAt(int64_t lane, int64_t position) const noexcept {
+int64_t ExpertBatch::ClassAt(int64_t position) const noexcept {
   if (!shape_.gaps()) return position;
-  if (shape_.space == AffineSpace::kSortedGaps)
-    return order_[static_cast<size_t>(lane * shape_.num_classes + position)];
   if (position == 0) return expert_;
   return position - 1 < expert_ ? position - 1 : position;
+}
+
+void ExpertBatch::Scatter(const float* values, float* rows) const noexcept {
+  for (int64_t p = 0; p < shape_.num_classes; ++p) {
+    const float* from = values + p * kTileVoxels;
+    if (shape_.space == AffineSpace::kSortedGaps) {
+      for (int64_t lane = 0; lane < count_; ++lane) {
+        const auto c = order_[static_cast<size_t>(lane * shape_.num_classes + p)];
+        rows[c * kTileVoxels + voxels_[static_cast<size_t>(lane)]] = from[lane];
+      }
+      continue;
+    }
+    float* to = rows + ClassAt(p) * kTileVoxels;
+    for (int64_t lane = 0; lane < count_; ++lane) {
+      to[voxels_[static_cast<size_t>(lane)]] = from[lane];
+    }
+  }
+}
+
+VoxelsByExpert::VoxelsByExpert(const AffineShape& shape)
+    : per_decision_(shape.per_decision),
+      begin_(static_cast<size_t>(shape.num_experts() + 1)),
+      voxels_(static_cast<size_t>(kTileVoxels)) {}
+
+void VoxelsByExpert::Assign(const Tile& tile, bool labelled_only) {
+  const auto takes_part = [&](int64_t v) { return !labelled_only || tile.labels[v] != kNoLabel; };
+  const auto expert_of = [&](int64_t v) { return per_decision_ ? size_t{tile.decision[v]} : 0; };
+  std::fill(begin_.begin(), begin_.end(), 0);
+  for (int64_t v = 0; v < tile.count; ++v) begin_[expert_of(v) + 1] += takes_part(v) ? 1 : 0;
+  for (size_t e = 1; e < begin_.size(); ++e) begin_[e] += begin_[e - 1];
+  // Filling moves every beginning to its end, which is the next beginning.
+  for (int64_t v = 0; v < tile.count; ++v) {
+    if (takes_part(v)) {
+      voxels_[static_cast<size_t>(begin_[expert_of(v)]++)] = static_cast<int32_t>(v);
+    }
+  }
+  for (size_t e = begin_.size() - 1; e > 0; --e) begin_[e] = begin_[e - 1];
+  begin_[0] = 0;
+}
+
+std::span<const int32_t> VoxelsByExpert::of(int64_t expert) const noexcept {
+  const auto e = static_cast<size_t>(expert);
+  return {voxels_.data() + begin_[e], static_cast<size_t>(begin_[e + 1] - begin_[e])};
 }
 
 }  // namespace segcal

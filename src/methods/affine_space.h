@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/aligned.h"
@@ -52,10 +53,15 @@ class ExpertBatch {
   const int32_t* labels() const noexcept { return labels_; }  // as positions
   // What a voxel of a sample stands for; null: every voxel counts once.
   const float* weights() const noexcept { return weights_.empty() ? nullptr : weights_.data(); }
-  const int64_t* voxels() const noexcept { return voxels_.data(); }
+  // Where in its tile every voxel was.
+  std::span<const int32_t> voxels() const noexcept {
+    return {voxels_.data(), static_cast<size_t>(count_)};
+  }
 
-  // Adds voxel v of a tile. log_norm is log sum exp of its shifted logits, used by kLogProbs only.
-  void Add(const Tile& tile, int64_t v, float log_norm);
+  // Adds voxels of a tile, no more than there is room for. log_norms[v] is log sum exp of the
+  // shifted logits of voxel v; used by kLogProbs only.
+  int64_t room() const noexcept { return kTileVoxels - count_; }
+  void Add(const Tile& tile, std::span<const int32_t> voxels, const float* log_norms);
   // Adds a voxel whose features (without the constant 1) and label position are known, and that
   // stands for `weight` voxels.
   void AddColumn(const float* features, int32_t label, float weight);
@@ -70,12 +76,14 @@ class ExpertBatch {
   void RowsFromScores(float* residual) const noexcept;
   // Sets a row of values to 0 at voxels where its gap does not count for such a tie.
   void ZeroTies(int64_t row, float* values) const noexcept;
-  // Class at a position of lane `lane`.
-  int64_t ClassAt(int64_t lane, int64_t position) const noexcept;
+  // Values by position and lane, back to the classes and voxels of the tile they came from.
+  void Scatter(const float* values, float* rows) const noexcept;
 
  private:
-  void AddGaps(const Tile& tile, int64_t v, int64_t lane);
+  void AddShifted(const Tile& tile, std::span<const int32_t> voxels, const float* log_norms);
+  void AddGaps(const Tile& tile, std::span<const int32_t> voxels);
   void AddSortedGaps(const Tile& tile, int64_t v, int64_t lane);
+  int64_t ClassAt(int64_t position) const noexcept;  // without sorting
 
   AffineShape shape_;
   int64_t expert_;
@@ -83,9 +91,24 @@ class ExpertBatch {
   AlignedBuffer memory_;
   float* features_ = nullptr;
   int32_t* labels_ = nullptr;
-  std::vector<float> weights_;   // of AddColumn
-  std::vector<int64_t> voxels_;  // lane of the tile it came from
+  std::vector<float> weights_;  // of AddColumn
+  std::vector<int32_t> voxels_;
   std::vector<uint16_t> order_;  // [lane][position], kSortedGaps only
+};
+
+// The voxels of a tile by the expert they belong to; one per thread.
+class VoxelsByExpert {
+ public:
+  explicit VoxelsByExpert(const AffineShape& shape);
+
+  // Voxels without label are left out if so wished.
+  void Assign(const Tile& tile, bool labelled_only);
+  std::span<const int32_t> of(int64_t expert) const noexcept;
+
+ private:
+  bool per_decision_;
+  std::vector<int32_t> begin_;   // [expert + 1]
+  std::vector<int32_t> voxels_;  // grouped by expert, ascending
 };
 
 }  // namespace segcal

@@ -193,9 +193,13 @@ SolverResult SolveExperts(const ExpertProblem& problem,
   ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
     Expert& e = experts[static_cast<size_t>(i)];
     e.point = start[static_cast<size_t>(i)];
-    e.metric = problem.model_hessian
-                   ? NewtonOnModel(problem, i, options.gradient_tolerance, &e.point)
-                   : LimitedOnModel(problem, i, options.gradient_tolerance, &e.point);
+    if (!problem.model_hessian) {
+      e.metric = LimitedOnModel(problem, i, options.gradient_tolerance, &e.point);
+    } else if (options.skip_model) {
+      e.metric = MakeDenseMetric(problem.model_hessian(i, e.point));
+    } else {
+      e.metric = NewtonOnModel(problem, i, options.gradient_tolerance, &e.point);
+    }
     e.trial = e.point;
   });
   SolverResult result;

@@ -29,6 +29,7 @@ struct SolverOptions {
   double gradient_tolerance = 1e-6;  // of the projected gradient
   int64_t max_passes = 50;
   int num_threads = 1;
+  bool skip_model = false;  // start is near enough: take the model's curvature there and go on
 };
 
 struct ExpertSolution {
