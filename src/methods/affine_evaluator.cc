@@ -10,6 +10,9 @@
 namespace segcal {
 namespace {
 
+// Rows of a block of the Hessian computed together; the kernel takes three at a time.
+constexpr int64_t kStrip = 3;
+
 // out[k][v] = weights[v] rows[k][v]
 void WeightRows(const float* rows, int64_t num_rows, const float* weights, float* out) {
   for (int64_t k = 0; k < num_rows; ++k) {
@@ -36,7 +39,7 @@ BatchEvaluator::BatchEvaluator(const AffineShape& shape)
   probs_ = rows_ + shape.num_rows() * kTileVoxels;
   log_label_ = probs_ + shape.num_classes * kTileVoxels;
   weighted_ = log_label_ + kTileVoxels;
-  block_.resize(static_cast<size_t>(shape.num_features() * shape.num_features()));
+  block_.resize(static_cast<size_t>(kStrip * shape.num_features()));
 }
 
 void BatchEvaluator::LogNorms(const Tile& tile) {
@@ -113,7 +116,6 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
   Probabilities(batch, weights, true);
   const int64_t num_rows = shape_.num_rows();
   const int64_t num_features = shape_.num_features();
-  const int64_t size = shape_.num_parameters();
   const float* q = RowProbabilities();
   const bool cumulate = shape_.space == AffineSpace::kSortedGaps;
   const float* voxel_weights = batch.weights();
@@ -134,15 +136,33 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
         continue;
       }
       WeightRows(batch.features(), num_features, weight, weighted_);
-      std::fill(block_.begin(), block_.end(), 0.0);
-      AddOuterProduct(
-          weighted_, num_features, batch.features(), num_features, batch.count(), block_.data());
-      for (int64_t a = 0; a < num_features; ++a) {
-        for (int64_t b = 0; b < num_features; ++b) {
-          const double value = block_[static_cast<size_t>(a * num_features + b)];
-          hessian[(r * num_features + a) * size + s * num_features + b] += value;
-          if (s != r) hessian[(s * num_features + b) * size + r * num_features + a] += value;
-        }
+      AddBlock(batch, r, s, hessian);
+    }
+  }
+}
+
+// The block (r, s) is symmetric in its features: a strip of rows at a time, from the diagonal on.
+void BatchEvaluator::AddBlock(const ExpertBatch& batch, int64_t r, int64_t s, double* hessian) {
+  const int64_t num_features = shape_.num_features();
+  const int64_t size = shape_.num_parameters();
+  for (int64_t first = 0; first < num_features; first += kStrip) {
+    const int64_t rows = std::min(kStrip, num_features - first);
+    const int64_t width = num_features - first;
+    std::fill(block_.begin(), block_.end(), 0.0);
+    AddOuterProduct(weighted_ + first * kTileVoxels,
+                    rows,
+                    batch.features() + first * kTileVoxels,
+                    width,
+                    batch.count(),
+                    block_.data());
+    for (int64_t a = first; a < first + rows; ++a) {
+      for (int64_t b = a; b < num_features; ++b) {
+        const double value = block_[static_cast<size_t>((a - first) * width + b - first)];
+        hessian[(r * num_features + a) * size + s * num_features + b] += value;
+        if (a != b) hessian[(r * num_features + b) * size + s * num_features + a] += value;
+        if (r == s) continue;
+        hessian[(s * num_features + a) * size + r * num_features + b] += value;
+        if (a != b) hessian[(s * num_features + b) * size + r * num_features + a] += value;
       }
     }
   }

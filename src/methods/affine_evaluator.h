@@ -40,6 +40,7 @@ class BatchEvaluator {
 
  private:
   const float* RowProbabilities() noexcept;
+  void AddBlock(const ExpertBatch& batch, int64_t r, int64_t s, double* hessian);
   void AddDiagonalBlock(
       const ExpertBatch& batch, const float* weight, int64_t r, int64_t s, double* hessian) const;
 
@@ -50,7 +51,7 @@ class BatchEvaluator {
   float* log_label_ = nullptr;  // [1]
   float* weighted_ = nullptr;   // [num_features]
   std::vector<float> log_norms_;
-  std::vector<double> block_;  // [num_features][num_features]
+  std::vector<double> block_;  // [rows of a strip][num_features]
 };
 
 // The evaluator of the calling thread: its scratch is too large to make anew for every tile.

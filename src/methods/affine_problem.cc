@@ -12,15 +12,15 @@ namespace {
 
 // Voxels in the sample: as many as this number of multiplications of a Hessian allows, about the
 // work of a pass or two, but enough for every expert. The more there are, the fewer passes follow.
-constexpr int64_t kHessianWork = int64_t{8} << 30;
-constexpr int64_t kLeastPerExpert = 4096;
-constexpr int64_t kLeastOfOne = 65536;
+constexpr int64_t kHessianWork = int64_t{1} << 30;
+constexpr int64_t kLeastPerExpert = 2048;
+constexpr int64_t kLeastOfOne = 32768;
 
 // Above this many parameters the Hessian of an expert, and factoring it, cost more than passes.
 constexpr int64_t kMaxDense = 1300;
 
 int64_t SampleSize(const AffineShape& shape, int64_t memory) {
-  const int64_t products = shape.num_parameters() * shape.num_parameters() / 2;
+  const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
   const int64_t affordable = kHessianWork / products / shape.num_experts();
   const int64_t wanted = std::max(affordable, shape.per_decision ? kLeastPerExpert : kLeastOfOne);
   const int64_t bytes = shape.num_features() * int64_t{sizeof(float)} * shape.num_experts();
