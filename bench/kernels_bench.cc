@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/bandwidth.h"
 #include "core/aligned.h"
 #include "core/parallel.h"
 #include "core/rng.h"
@@ -94,22 +95,10 @@ float* TheOutput() {
   return output;
 }
 
-uint64_t ReadChunk(const float* data, int64_t floats) {
-  uint64_t sums[8] = {};
-  const auto* words = reinterpret_cast<const unsigned char*>(data);
-  for (int64_t i = 0; i < floats * 4; i += 64) {
-    uint64_t line[8];
-    std::memcpy(line, words + i, 64);
-    for (int k = 0; k < 8; ++k) sums[k] ^= line[k];
-  }
-  for (int k = 1; k < 8; ++k) sums[0] ^= sums[k];
-  return sums[0];
-}
-
 void ReadAll() {
-  const float* data = TheScene().logits;
-  ParallelFor(kFloats / (1 << 18), 0, [data](int64_t item, int) {
-    benchmark::DoNotOptimize(ReadChunk(data + item * (1 << 18), 1 << 18));
+  const auto* data = reinterpret_cast<const std::byte*>(TheScene().logits);
+  ForEachChunk(kBytes, [data](int64_t offset, int64_t bytes) {
+    benchmark::DoNotOptimize(FoldBytes(data + offset, bytes));
   });
 }
 
@@ -175,10 +164,14 @@ void ForEachTile(Use use) {
                .logits = buffers.pooled.logits,
                .offset = buffers.pooled.offset,
                .decision = buffers.pooled.decision,
-               .labels = scene.labels + image * kImageVoxels + v},
+               .labels = scene.labels + image * kImageVoxels + v,
+               .ahead = {reinterpret_cast<const std::byte*>(scene.logits + at + kTileVoxels),
+                         kImageVoxels * int64_t{sizeof(float)},
+                         sizeof(float)}},
           &buffers,
           at);
     }
+    FinishStreaming();
   });
 }
 
@@ -265,7 +258,7 @@ void ForEachProbsTile(Use use) {
 
 struct MetricSums {
   ScoreSums scores;
-  std::vector<BinSums> top = std::vector<BinSums>(50);
+  std::vector<BinSums> top = std::vector<BinSums>(kBinTables * 50);
   std::vector<BinSums> classwise = std::vector<BinSums>(kClasses * 50);
   std::vector<int64_t> confusion = std::vector<int64_t>(kClasses * kClasses);
 };
@@ -287,8 +280,9 @@ void Metrics(benchmark::State& state) {
       static thread_local MetricSums sums;
       const float* probs = b->probs.probs;
       TopLabelTile(probs, kClasses, b->confidence, b->predicted);
-      AddScoreSums(probs, b->probs.log_label, labels, kClasses, &sums.scores);
-      AddTopLabelBins(b->confidence, b->predicted, labels, edges, sums.top.data());
+      AddTopLabelSums(b->confidence, b->predicted, labels, &sums.scores);
+      AddLossSums(probs, b->probs.log_label, labels, kClasses, &sums.scores);
+      AddTopLabelBins(b->confidence, b->predicted, labels, edges, sums.top);
       for (int64_t v = 0; v < kTileVoxels; ++v) {
         if (labels[v] != kNoLabel) ++sums.confusion[labels[v] * kClasses + b->predicted[v]];
       }
@@ -306,7 +300,7 @@ void TopLabelEce(benchmark::State& state) {
     ForEachProbsTile([&](const int32_t* labels, TileBuffers* b) {
       static thread_local MetricSums sums;
       TopLabelTile(b->probs.probs, kClasses, b->confidence, b->predicted);
-      AddTopLabelBins(b->confidence, b->predicted, labels, edges, sums.top.data());
+      AddTopLabelBins(b->confidence, b->predicted, labels, edges, sums.top);
     });
   });
 }

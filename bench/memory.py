@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Largest resident memory of `segcal fit` and `segcal evaluate` on data far larger than the limit."""
+"""memory.py SEGCAL FOLDER: resident memory of `segcal fit` and `segcal evaluate`, far more data than the limit.
+
+FOLDER holds the data of data.py. Prints a line of JSON per command. A process of its own, because a child
+counts what its parent had resident when it was started: a parent that holds arrays would hide the child's peak.
+"""
 
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +60,7 @@ def peak_bytes(command):
 
 def measure(segcal, folder):
     """Yields (what, bytes of data, bytes resident)."""
-    model = Path(folder) / "memory_model.json"
+    model = folder / "memory_model.json"
     for kind, make in (("npy", plain), ("deflated npz", packed)):
         path = make(folder)
         cases = len(json.loads(path.read_text())["cases"])
@@ -65,3 +70,13 @@ def measure(segcal, folder):
         evaluate = [segcal, "evaluate", path, "-p", "none(z)", "-m", model, *flags]
         yield f"fit, {cases} cases of {kind}", total, peak_bytes(fit)
         yield f"evaluate, {cases} cases of {kind}", total, peak_bytes(evaluate)
+
+
+def main():
+    segcal, folder = map(Path, sys.argv[1:])
+    for what, size, peak in measure(segcal, folder):
+        print(json.dumps({"what": what, "bytes": size, "peak": peak}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work of pipeline_bench as it is done with PyTorch and NumPy, written to be quick there.
+"""peers.py FOLDER POLICY: the work of pipeline_bench as it is done with PyTorch and NumPy, written to be quick there.
 
-Images go one by one where that is quicker than all at once, memory once had is kept for the next
-temporary, outputs go to memory that exists, and all cores are used.
+Images go one by one where that is quicker than all at once, outputs go to memory that exists, and all
+cores are used. POLICY says where temporaries live: "as installed", or "retained memory", which keeps
+memory once had for the next temporary. Every line of standard input names a piece of work, which is
+done once; the answer is a line of JSON with its seconds and what it found.
 """
 
 import ctypes
+import json
 import os
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+
+import data
 
 IGNORE = -100  # PyTorch's mark of a voxel that takes no part
 BINS = 50
@@ -22,8 +29,8 @@ M_TRIM_THRESHOLD = -1
 M_MMAP_MAX = -4
 
 
-def prepare():
-    """Gives PyTorch all cores (it may start with one), and memory that stays mapped.
+def retain_memory():
+    """Keeps what is freed mapped, for the next temporary.
 
     By default every temporary of an image is mapped anew and faulted in page by page, which on a
     virtual machine can take five times as long as the arithmetic.
@@ -31,8 +38,6 @@ def prepare():
     libc = ctypes.CDLL(None)
     libc.mallopt(M_MMAP_MAX, 0)
     libc.mallopt(M_TRIM_THRESHOLD, -1)
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
-    return torch.get_num_threads()
 
 
 class Peers:
@@ -139,3 +144,23 @@ def timed(work):
     result = work()
     result["seconds"] = time.perf_counter() - start
     return result
+
+
+def main():
+    folder, policy = sys.argv[1:]
+    if policy == "retained memory":
+        retain_memory()
+    # PyTorch may start with one thread.
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    peers = Peers(*data.load(Path(folder)))
+    peers.choose_parts()
+    work = {"pass": peers.temperature_pass, "softmax": peers.softmax, "fit": peers.temperature_fit,
+            "ece_torch": peers.ece_torch, "ece_numpy": peers.ece_numpy,
+            "describe": lambda: {"version": torch.__version__, "threads": torch.get_num_threads()}}
+    for line in sys.stdin:
+        name, *arguments = line.split()
+        print(json.dumps(timed(lambda: work[name](*map(float, arguments)))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -234,17 +235,22 @@ class Bench {
     }
   }
 
-  // Arguments: metric families, and `classwise`.
+  // Arguments: metric families, and `classwise`. Scores come without entropy, which the bars are
+  // not about, unless `entropy` is among the arguments.
   std::vector<EvaluationWorker> MakeWorkers(std::istream& arguments) const {
     const std::vector<std::string> names{std::istream_iterator<std::string>(arguments), {}};
     const MetricContext context{.num_classes = data_.dataset().num_classes()};
+    const bool entropy = std::find(names.begin(), names.end(), "entropy") != names.end();
+    const auto options = [&](const std::string& name) {
+      return name == "scores" && !entropy ? OptionMap{{"entropy", "false"}} : OptionMap{};
+    };
     std::vector<EvaluationWorker> workers(static_cast<size_t>(stream_.num_workers()));
     for (EvaluationWorker& worker : workers) {
       for (const std::string& name : names) {
         if (name == "classwise")
           worker.classwise = std::make_unique<ClasswiseBins>(context.num_classes);
         for (const MetricInfo* info : Metrics()) {
-          if (name == info->name) worker.families.push_back(info->make(context, {}));
+          if (name == info->name) worker.families.push_back(info->make(context, options(name)));
         }
       }
     }

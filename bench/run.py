@@ -22,32 +22,40 @@ import memory
 
 NEEDED_BYTES = 8 << 30  # on disk: the arrays, what is applied to files, decoded copies
 
-# Metric families of the two bars, and of all that `segcal evaluate` computes.
+# Metric families of the two bars. Entropy is not among what they ask for and has a line of its own.
 FAMILIES = "calibration_error scores overlap"
 CLASSWISE = FAMILIES + " classwise"
 
 
 class Program:
-    """pipeline_bench, asked line by line."""
+    """A program that is asked line by line: pipeline_bench or peers.py."""
 
-    def __init__(self, build, folder):
-        (folder / "applied").mkdir()
-        self.process = subprocess.Popen(
-            [build / "bench" / "pipeline_bench", folder, folder / "applied"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, work):
         self.process.stdin.write(work + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
-            raise SystemExit(f"pipeline_bench stopped at \"{work}\"")
+            raise SystemExit(f"{self.process.args[0]} stopped at \"{work}\"")
         return json.loads(line)
 
     def close(self):
         """Ends the program."""
         self.process.stdin.close()
         self.process.wait()
+
+
+def start_ours(build, folder):
+    """Our own work on the data in `folder`."""
+    (folder / "applied").mkdir()
+    return Program([build / "bench" / "pipeline_bench", folder, folder / "applied"])
+
+
+def start_peers(folder, memory_policy):
+    """The same work by others, in a process of their own: how memory is had is a property of the process."""
+    return Program([sys.executable, "-B", Path(__file__).with_name("peers.py"), folder, memory_policy])
 
 
 class Samples:
@@ -86,6 +94,7 @@ ARRAY_WORK = [
     ("metrics: ECE", "metrics calibration_error", "read"),
     ("metrics: top-label", f"metrics {FAMILIES}", "read"),
     ("metrics: top-label, class-wise", f"metrics {CLASSWISE}", "read"),
+    ("metrics: top-label, entropy", f"metrics {FAMILIES} entropy", "read"),
     ("TS fit", "fit", "read"),
 ]
 # Work on files in the page cache.
@@ -111,20 +120,29 @@ def measure_ours(ours, samples, beta):
         samples.add_ratio(name, seconds / least)
 
 
-def measure_peers(peers, ours, samples, beta):
-    """One round of PyTorch and NumPy, each beside ours of the same work."""
-    from peers import timed
+# Work of others, and ours of the same kind.
+PEER_WORK = [
+    ("TS loss and gradient, PyTorch", "pass {beta}", "pass {beta}"),
+    ("softmax, PyTorch", "softmax {beta}", "apply"),
+    ("ECE, PyTorch", "ece_torch {beta}", "metrics calibration_error"),
+    ("ECE, NumPy", "ece_numpy {beta}", "metrics calibration_error"),
+    ("TS fit, PyTorch L-BFGS", "fit", "fit"),
+]
+# How others have the memory of their temporaries; bars are judged by the first.
+AS_INSTALLED = "as installed"
+RETAINED = "retained memory"
 
-    pairs = [
-        ("TS loss and gradient, PyTorch", lambda: peers.temperature_pass(beta), f"pass {beta}"),
-        ("softmax, PyTorch", lambda: peers.softmax(beta), "apply"),
-        ("ECE, PyTorch", lambda: peers.ece_torch(beta), "metrics calibration_error"),
-        ("ECE, NumPy", lambda: peers.ece_numpy(beta), "metrics calibration_error"),
-        ("TS fit, PyTorch L-BFGS", peers.temperature_fit, "fit"),
-    ]
-    for name, work, same in pairs:
-        theirs = samples.add(name, timed(work))
-        samples.add_ratio(name, theirs / ours(same)["seconds"])
+
+def named(work, policy):
+    """The key of a piece of others' work in the samples."""
+    return f"{work}, {policy}"
+
+
+def measure_peers(peers, ours, samples, beta, policy):
+    """One round of PyTorch and NumPy, each beside ours of the same work."""
+    for name, work, same in PEER_WORK:
+        theirs = samples.add(named(name, policy), peers(work.format(beta=beta)))
+        samples.add_ratio(named(name, policy), theirs / ours(same.format(beta=beta))["seconds"])
 
 
 def print_ours(samples, total_bytes):
@@ -141,24 +159,30 @@ def print_ours(samples, total_bytes):
               f"{limit:<11}{100 / ratio:>5.0f} %")
 
 
-def print_peers(samples, threads, version):
+def print_peers(samples, about):
     """What others take for the same work."""
-    print(f"\n{f'PyTorch {version}, NumPy, {threads} threads':<34}{'ms':>9}{'times ours':>12}")
-    for name in samples.ratios:
-        if "PyTorch" in name or "NumPy" in name:
-            print(f"{name:<34}{1e3 * samples.seconds(name):>9.0f}{samples.ratio(name):>12.1f}")
+    title = f"PyTorch {about['version']}, NumPy, {about['threads']} threads"
+    print(f"\n{title:<34}{AS_INSTALLED:>22}{RETAINED:>22}")
+    print(f"{'':<34}" + 2 * f"{'ms':>10}{'times ours':>12}")
+    for name, _, _ in PEER_WORK:
+        print(f"{name:<34}", end="")
+        for policy in (AS_INSTALLED, RETAINED):
+            key = named(name, policy)
+            print(f"{1e3 * samples.seconds(key):>10.0f}{samples.ratio(key):>12.1f}", end="")
+        print()
 
 
 def check_fit(ours, samples):
     """Ours must be the same or better, in double precision at both temperatures."""
     mine = samples.last("TS fit")
-    theirs = samples.last("TS fit, PyTorch L-BFGS")
+    theirs = samples.last(named("TS fit, PyTorch L-BFGS", AS_INSTALLED))
     their_nll = ours(f"pass {theirs['beta']!r}")["nll"]
     print(f"\nTS fit: ours beta {mine['beta']:.9f}, NLL {mine['nll']:.12f}, gradient {mine['gradient']:.0e}, "
           f"{mine['passes']} passes\n        PyTorch beta {theirs['beta']:.9f}, NLL {their_nll:.12f}, "
           f"{theirs['evaluations']} evaluations")
-    print(f"ECE: ours {samples.last('metrics: ECE')['ece']:.9f}, PyTorch {samples.last('ECE, PyTorch')['ece']:.9f}, "
-          f"NumPy {samples.last('ECE, NumPy')['ece']:.9f}")
+    errors = [samples.last(key)["ece"] for key in
+              ("metrics: ECE", named("ECE, PyTorch", AS_INSTALLED), named("ECE, NumPy", AS_INSTALLED))]
+    print("ECE: ours {:.9f}, PyTorch {:.9f}, NumPy {:.9f}".format(*errors))
     return mine["nll"] <= their_nll
 
 
@@ -170,9 +194,10 @@ def bars(samples, fit_is_no_worse):
         ("top-label + NLL + Brier + confusion, in read passes", samples.ratio("metrics: top-label"), "{:.1f}", 3, False),
         ("the same with class-wise, in read passes", samples.ratio("metrics: top-label, class-wise"), "{:.1f}", 8, False),
     ]
-    if "TS fit, PyTorch L-BFGS" in samples.ratios:
-        fit = samples.ratio("TS fit, PyTorch L-BFGS") if fit_is_no_worse else 0.0
-        ece = min(samples.ratio("ECE, PyTorch"), samples.ratio("ECE, NumPy"))
+    fit_key = named("TS fit, PyTorch L-BFGS", AS_INSTALLED)
+    if fit_key in samples.ratios:
+        fit = samples.ratio(fit_key) if fit_is_no_worse else 0.0
+        ece = min(samples.ratio(named(f"ECE, {who}", AS_INSTALLED)) for who in ("PyTorch", "NumPy"))
         rows += [
             ("TS fit against PyTorch L-BFGS, strong Wolfe", fit, "{:.1f} x", 40, True),
             ("ECE alone against the quicker of PyTorch and NumPy", ece, "{:.1f} x", 20, True),
@@ -206,18 +231,20 @@ def print_kernels(build, samples, total_bytes):
 
 
 def measure_memory(build, folder):
-    """Rows of the table of bars about memory."""
+    """Rows of the table of bars about memory, from a process that holds nothing itself."""
+    output = subprocess.run([sys.executable, "-B", memory.__file__, build / "segcal", folder],
+                            check=True, stdout=subprocess.PIPE, text=True).stdout
     rows = []
-    for what, size, peak in memory.measure(build / "segcal", folder):
-        name = f"GiB resident: {what} ({size / 2**30:.1f} GiB)"
-        rows.append((name, peak / 2**30, "{:.2f}", memory.LIMIT / 2**30, False))
+    for line in map(json.loads, output.splitlines()):
+        name = f"GiB resident: {line['what']} ({line['bytes'] / 2**30:.1f} GiB)"
+        rows.append((name, line["peak"] / 2**30, "{:.2f}", memory.LIMIT / 2**30, False))
     return rows
 
 
 def run(args, folder):
     """Everything in the order it is printed."""
     data.make(args.build / "segcal", folder)
-    ours = Program(args.build, folder)
+    ours = start_ours(args.build, folder)
     about = ours("describe")
     print(f"segcal on {about['target']}, {about['threads']} threads: {about['cases']} cases of "
           f"{tuple(about['shape'])} {about['dtype']}, {about['bytes'] / 2**30:.2f} GiB; median of {args.rounds}")
@@ -243,14 +270,13 @@ def run(args, folder):
 
 def run_peers(args, folder, ours, samples, beta):
     """PyTorch and NumPy; whether our fit is no worse than theirs."""
-    import peers  # imports torch, which takes seconds
-
-    threads = peers.prepare()
-    others = peers.Peers(*data.load(folder))
-    others.choose_parts()
-    for _ in range(min(args.rounds, 3)):
-        measure_peers(others, ours, samples, beta)
-    print_peers(samples, threads, peers.torch.__version__)
+    for policy in (AS_INSTALLED, RETAINED):
+        peers = start_peers(folder, policy)
+        about = peers("describe")
+        for _ in range(min(args.rounds, 3)):
+            measure_peers(peers, ours, samples, beta, policy)
+        peers.close()
+    print_peers(samples, about)
     return check_fit(ours, samples)
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "core/half.h"
 #include "core/throw.h"
@@ -84,18 +85,23 @@ auto ConverterFor(DType dtype) {
   return &ConvertIntegers<uint8_t>;
 }
 
+// The elements from `first` on, where they lie or read into `buffer`.
+const std::byte* ElementsOf(const Array& array,
+                            int64_t first,
+                            int64_t count,
+                            std::vector<std::byte>* buffer) {
+  if (const void* direct = array.Direct(first)) return static_cast<const std::byte*>(direct);
+  buffer->resize(static_cast<size_t>(count * SizeOf(array.info().dtype)));
+  array.Read(first, count, buffer->data());
+  return buffer->data();
+}
+
 }  // namespace
 
 void ReadIntegers(const Array& array, int64_t first, std::span<int64_t> out, const char* what) {
-  const DType dtype = array.info().dtype;
-  const void* direct = array.Direct(first);
-  std::vector<std::byte> bytes;
-  if (direct == nullptr) {
-    bytes.resize(out.size() * static_cast<size_t>(SizeOf(dtype)));
-    array.Read(first, static_cast<int64_t>(out.size()), bytes.data());
-    direct = bytes.data();
-  }
-  ConverterFor(dtype)(array, first, static_cast<const std::byte*>(direct), out, what);
+  std::vector<std::byte> buffer;
+  const std::byte* data = ElementsOf(array, first, static_cast<int64_t>(out.size()), &buffer);
+  ConverterFor(array.info().dtype)(array, first, data, out, what);
 }
 
 LabelReader::LabelReader(const Dataset& dataset, std::unique_ptr<Array> array)
@@ -137,28 +143,53 @@ int32_t LabelReader::ClassOf(int64_t value, int64_t voxel) const {
                       : " (no ignore_label is set)");
 }
 
-// The usual case, labels in bytes: one look-up per voxel. False if some value has no class.
-bool LabelReader::ReadBytes(int64_t first, std::span<int32_t> out) const {
-  const void* direct = array_->Direct(first);
-  std::vector<uint8_t> bytes;
-  if (direct == nullptr) {
-    bytes.resize(out.size());
-    array_->Read(first, static_cast<int64_t>(out.size()), bytes.data());
-    direct = bytes.data();
-  }
-  const auto* values = static_cast<const uint8_t*>(direct);
+// Bytes with a label map: one look-up per voxel. False if some value has no class.
+bool LabelReader::MapBytes(const std::byte* bytes, std::span<int32_t> out) const {
   const int32_t* classes = small_.data();
   int32_t lowest = 0;
   for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = classes[values[i]];
+    out[i] = classes[static_cast<uint8_t>(bytes[i])];
     lowest = std::min(lowest, out[i]);
   }
   return lowest > kUnknown;
 }
 
-void LabelReader::Read(int64_t first, std::span<int32_t> out) const {
+// No label map: comparisons, which the compiler makes into vectors. False if some value has no
+// class.
+template <class T>
+bool LabelReader::CompareValues(const std::byte* bytes, std::span<int32_t> out) const {
+  const auto num_classes = static_cast<int32_t>(num_classes_);
+  const bool fits = ignore_label_ && std::in_range<int32_t>(*ignore_label_);
+  const auto ignored = fits ? static_cast<int32_t>(*ignore_label_) : kNoLabel;
+  const int32_t none = fits ? kNoLabel : kUnknown;
+  int32_t lowest = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    T element;
+    std::memcpy(&element, bytes + i * sizeof(T), sizeof(T));
+    const auto value = static_cast<int32_t>(element);
+    const int32_t known = (value >= 0) & (value < num_classes) ? value : kUnknown;
+    out[i] = value == ignored ? none : known;
+    lowest = std::min(lowest, out[i]);
+  }
+  return lowest > kUnknown;
+}
+
+// The types that labels mostly have. False if it is another, or if some value has no class.
+bool LabelReader::ReadQuickly(int64_t first, std::span<int32_t> out) const {
   const DType dtype = array_->info().dtype;
-  if ((dtype == DType::kU8 || dtype == DType::kBool) && ReadBytes(first, out)) return;
+  const bool bytes = dtype == DType::kU8 || dtype == DType::kBool;
+  const bool plain = label_map_.empty();
+  if (!bytes && !(plain && (dtype == DType::kU16 || dtype == DType::kI32))) return false;
+  std::vector<std::byte> buffer;
+  const std::byte* data = ElementsOf(*array_, first, static_cast<int64_t>(out.size()), &buffer);
+  if (!plain) return MapBytes(data, out);
+  if (bytes) return CompareValues<uint8_t>(data, out);
+  return dtype == DType::kU16 ? CompareValues<uint16_t>(data, out)
+                              : CompareValues<int32_t>(data, out);
+}
+
+void LabelReader::Read(int64_t first, std::span<int32_t> out) const {
+  if (ReadQuickly(first, out)) return;
   std::vector<int64_t> values(out.size());
   ReadIntegers(*array_, first, values, "labels");
   for (size_t i = 0; i < out.size(); ++i)

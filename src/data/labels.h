@@ -25,7 +25,10 @@ class LabelReader {
   void Read(int64_t first, std::span<int32_t> out) const;
 
  private:
-  bool ReadBytes(int64_t first, std::span<int32_t> out) const;
+  bool ReadQuickly(int64_t first, std::span<int32_t> out) const;
+  bool MapBytes(const std::byte* bytes, std::span<int32_t> out) const;
+  template <class T>
+  bool CompareValues(const std::byte* bytes, std::span<int32_t> out) const;
   int32_t ClassOf(int64_t value, int64_t voxel) const;
   int32_t Lookup(int64_t value) const;
 

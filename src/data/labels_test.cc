@@ -67,6 +67,25 @@ TEST(LabelReader, ReadsEveryType) {
   EXPECT_EQ(ReadLabels(ThreeClasses(), DType::kBool, {0, 1, 1}), (std::vector<int32_t>{0, 1, 1}));
 }
 
+TEST(LabelReader, TheIgnoreLabelMayBeTheNumberOfAClass) {
+  Dataset dataset = ThreeClasses();
+  dataset.ignore_label = 1;
+  for (const DType dtype : {DType::kU8, DType::kU16, DType::kI32, DType::kI64}) {
+    EXPECT_EQ(ReadLabels(dataset, dtype, {0, 1, 2}), (std::vector<int32_t>{0, kNoLabel, 2}))
+        << NameOf(dtype);
+  }
+}
+
+TEST(LabelReader, MinusOneIsNoLabelUnlessItIsTheIgnoreLabel) {
+  Dataset dataset = ThreeClasses();
+  dataset.ignore_label.reset();
+  for (const DType dtype : {DType::kI32, DType::kI64}) {
+    ExpectError(ErrorCode::kBadData, {"label -1", "voxel 1"}, [&] {
+      ReadLabels(dataset, dtype, {0, -1, 2});
+    });
+  }
+}
+
 TEST(LabelReader, ReadsAnyStretch) {
   const std::vector<uint8_t> values = {0, 1, 2, 255, 1, 0};
   const LabelReader reader(

@@ -67,6 +67,7 @@ void TileSample::Add(const Tile& tile) {
   copy.decision = keep(tile.decision, kTileVoxels);
   copy.labels = keep(tile.labels, kTileVoxels);
   copy.masked = nullptr;  // masked voxels have no label, which is all a fit looks at
+  copy.ahead = {};        // of the block, not of the sample
   tiles_.push_back(copy);
 }
 

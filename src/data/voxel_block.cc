@@ -118,6 +118,17 @@ void VoxelBlock::PointRowsAt(int64_t begin, const Pooling& pooling) {
   }
 }
 
+// Where the rows of the tile after the one at `begin` lie, of the first member at least. Not past
+// the block, because who reads the next one is not known; not for channels last, which are no rows.
+TileAhead VoxelBlock::AheadOf(int64_t begin) const {
+  const MemberRows& rows = tile_rows_.front();
+  if (begin + kTileVoxels >= count_ || rows.voxel_stride != 1) return {};
+  const int64_t size = SizeOf(rows.dtype);
+  return {.data = Bytes(rows.data) + kTileVoxels * size,
+          .class_bytes = rows.class_stride * size,
+          .voxel_bytes = size};
+}
+
 Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer* buffer) {
   const int64_t begin = index * kTileVoxels;
   const int64_t count = std::min(kTileVoxels, count_ - begin);
@@ -141,7 +152,8 @@ Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer*
           .offset = out.offset,
           .decision = out.decision,
           .labels = labels,
-          .masked = masked_.empty() ? nullptr : masked_.data() + begin};
+          .masked = masked_.empty() ? nullptr : masked_.data() + begin,
+          .ahead = AheadOf(begin)};
 }
 
 void VoxelBlock::ThrowFault(const PoolStatus& status,

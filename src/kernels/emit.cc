@@ -22,17 +22,21 @@ namespace HWY_NAMESPACE {
 using DF = hn::ScalableTag<float>;
 using DI = hn::RebindToSigned<DF>;
 
-// rival[v] = the largest probability of a class other than decision[v], 0 if there is none.
-void FindRivals(const uint16_t* decision, int64_t num_classes, const float* probs, float* rival) {
+// own[v] = the probability of decision[v], rival[v] = the largest of the other classes, 0 if there
+// is none.
+void FindRivals(
+    const uint16_t* decision, int64_t num_classes, const float* probs, float* own, float* rival) {
   constexpr int kGroup = 4;
   const DF d;
   const DI di;
   const hn::Rebind<uint16_t, DF> du16;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
+    hn::Vec<DF> winning[kGroup];
     hn::Vec<DF> largest[kGroup];
     hn::Vec<DI> winner[kGroup];
     for (int k = 0; k < kGroup; ++k) {
+      winning[k] = hn::Zero(d);
       largest[k] = hn::Zero(d);
       winner[k] = hn::PromoteTo(di, hn::Load(du16, decision + v + k * lanes));
     }
@@ -41,10 +45,12 @@ void FindRivals(const uint16_t* decision, int64_t num_classes, const float* prob
       for (int k = 0; k < kGroup; ++k) {
         const auto q = hn::Load(d, probs + c * kTileVoxels + v + k * lanes);
         const auto is_winner = hn::RebindMask(d, hn::Eq(winner[k], index));
+        winning[k] = hn::Or(winning[k], hn::IfThenElseZero(is_winner, q));
         largest[k] = hn::Max(largest[k], hn::IfThenZeroElse(is_winner, q));
       }
       index = hn::Add(index, hn::Set(di, 1));
     }
+    for (int k = 0; k < kGroup; ++k) hn::Store(winning[k], d, own + v + k * lanes);
     for (int k = 0; k < kGroup; ++k) hn::Store(largest[k], d, rival + v + k * lanes);
   }
 }
@@ -64,7 +70,6 @@ void StreamWholeRows(const float* rows, int64_t num_classes, int64_t class_strid
       hn::Stream(hn::Load(d, rows + c * kTileVoxels + v), d, out + c * class_stride + v);
     }
   }
-  hwy::FlushStream();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -96,11 +101,11 @@ uint16_t LargestOther(const uint16_t* halves, int64_t num_classes, int64_t winne
 
 void KeepWinner(const uint16_t* decision, int64_t num_classes, float* probs) noexcept {
   if (num_classes == 1) return;
+  alignas(64) float own[kTileVoxels];
   alignas(64) float rival[kTileVoxels];
-  SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, rival);
+  SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, own, rival);
   for (int64_t v = 0; v < kTileVoxels; ++v) {
-    float& own = probs[decision[v] * kTileVoxels + v];
-    if (own <= rival[v]) own = JustAbove(rival[v]);
+    if (own[v] <= rival[v]) probs[decision[v] * kTileVoxels + v] = JustAbove(rival[v]);
   }
 }
 
@@ -111,16 +116,17 @@ void RoundToHalf(const float* probs,
                  uint16_t* out) noexcept {
   SEGCAL_DISPATCH(RoundRowsToHalf)(probs, num_classes, out);
   if (!keep_decision || num_classes == 1) return;
+  alignas(64) float own[kTileVoxels];
   alignas(64) float rival[kTileVoxels];
-  SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, rival);
+  SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, own, rival);
   for (int64_t v = 0; v < kTileVoxels; ++v) {
-    const int64_t winner = decision[v];
-    uint16_t& own = out[winner * kTileVoxels + v];
     // Rounding merges values less than 2^-10 apart; only then the halves are compared.
-    if (rival[v] < 0.998f * probs[winner * kTileVoxels + v]) continue;
+    if (rival[v] < 0.998f * own[v]) continue;
+    const int64_t winner = decision[v];
+    uint16_t& half = out[winner * kTileVoxels + v];
     // Non-negative halves are ordered as their bits.
     const uint16_t largest = LargestOther(out, num_classes, winner, v);
-    if (own <= largest) own = static_cast<uint16_t>(largest + 1);
+    if (half <= largest) half = static_cast<uint16_t>(largest + 1);
   }
 }
 
@@ -139,6 +145,8 @@ void StreamRows(const float* rows,
     std::copy_n(rows + c * kTileVoxels, count, out + c * class_stride);
   }
 }
+
+void FinishStreaming() noexcept { hwy::FlushStream(); }
 
 }  // namespace segcal
 #endif

@@ -21,12 +21,17 @@ void RoundToHalf(const float* probs,
                  uint16_t* out) noexcept;
 
 // Copies the first `count` voxels of a tile's rows to out[c * class_stride + v], past the caches
-// where the rows are aligned to 64 bytes: an array written once and not read again soon.
+// where the rows are aligned to 64 bytes: an array written once and not read again soon. Other
+// threads see it after FinishStreaming.
 void StreamRows(const float* rows,
                 int64_t num_classes,
                 int64_t count,
                 int64_t class_stride,
                 float* out) noexcept;
+
+// Waits until what this thread streamed is in memory; once per many tiles, because nothing is
+// stored meanwhile.
+void FinishStreaming() noexcept;
 
 // A 64-bit digest of a tile's values (logits, offset as float, decision, labels of its `count`
 // voxels), the same for every instruction set. Not cryptographic: it tells data sets apart.

@@ -172,7 +172,10 @@ class ScaledExp {
     const hn::RebindToSigned<D> di;
     const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, t));
     const V e = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
-    return hn::IfThenElseZero(hn::Ge(t, hn::Set(d, kRoundMagic - 125.0f)), e);
+    // Positive floats are ordered as their bits, and comparing integers leaves the multipliers
+    // free.
+    const auto limit = hn::BitCast(di, hn::Set(d, kRoundMagic - 126.0f));
+    return hn::IfThenElseZero(hn::RebindMask(d, hn::Gt(hn::BitCast(di, t), limit)), e);
   }
 
   // Minimax polynomial q of (2^f - 1 - f log 2) / f^2.

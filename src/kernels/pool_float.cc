@@ -7,7 +7,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/pool_float.cc"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -21,70 +20,82 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 using DI = hn::RebindToSigned<DF>;
-using VI = hn::Vec<DI>;
+using DU = hn::RebindToUnsigned<DF>;
+using VU = hn::Vec<DU>;
 
 HWY_INLINE VF LoadRow(const float* row) { return hn::LoadU(DF(), row); }
 HWY_INLINE VF LoadRow(const uint16_t* row) { return LoadHalves(DF(), row); }
 
+// Vectors of voxels handled together: whole cache lines, because rows of planes a power of two
+// apart share one cache set and a line would not be there any more for its second half.
+constexpr int kGroup = 4;
+
 // What a scan over the classes knows of one vector of voxels.
 struct Scan {
   VF largest;
-  VI winner;
-  hn::Mask<DF> nan;
+  VF sum;  // NaN if a value is
 };
 
-HWY_INLINE void Step(VF value, VI c, Scan* scan) {
-  const auto larger = hn::Gt(value, scan->largest);
-  scan->largest = hn::IfThenElse(larger, value, scan->largest);
-  scan->winner = hn::IfThenElse(hn::RebindMask(DI(), larger), c, scan->winner);
-  scan->nan = hn::Or(scan->nan, hn::IsNaN(value));
-}
-
-// Copies the rows of two vectors of voxels to `out` and scans them. Two, so that a vector of eight
-// floats reads whole cache lines: rows of planes a power of two apart share one cache set.
+// Copies the rows of a group to `out` and scans them.
 template <typename T>
 HWY_INLINE void CopyAndScan(
-    const T* rows, int64_t class_stride, int64_t num_classes, float* out, Scan* a, Scan* b) {
+    const T* rows, int64_t class_stride, int64_t num_classes, float* out, Scan* scan) {
   const DF d;
-  const DI di;
-  const size_t lanes = hn::Lanes(d);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int k = 0; k < kGroup; ++k) scan[k] = {hn::Set(d, -HUGE_VALF), hn::Zero(d)};
   for (int64_t c = 0; c < num_classes; ++c) {
-    const T* row = rows + c * class_stride;
-    // The next tile lies behind this one; past the end of the array a prefetch does nothing.
-    hwy::Prefetch(row + kTileVoxels);
-    const VI index = hn::Set(di, static_cast<int32_t>(c));
-    const VF va = LoadRow(row);
-    const VF vb = LoadRow(row + lanes);
-    hn::Store(va, d, out + c * kTileVoxels);
-    hn::Store(vb, d, out + c * kTileVoxels + lanes);
-    Step(va, index, a);
-    Step(vb, index, b);
+    for (int k = 0; k < kGroup; ++k) {
+      const VF value = LoadRow(rows + c * class_stride + k * lanes);
+      hn::Store(value, d, out + c * kTileVoxels + k * lanes);
+      scan[k].largest = hn::Max(value, scan[k].largest);
+      scan[k].sum = hn::Add(scan[k].sum, value);
+    }
   }
 }
 
-// False where no class is possible, some value is NaN or +inf, or the largest exceeds `limit`.
+// False where no class is possible, some value is NaN or +inf, or the largest exceeds `limit`; also
+// where finite values overflow to infinities that cancel, which the search for the fault then finds
+// to be none.
 HWY_INLINE bool IsClean(const Scan& scan, VF limit) {
   const DF d;
   const auto possible = hn::Gt(scan.largest, hn::Set(d, -HUGE_VALF));
   const auto good = hn::And(possible, hn::Le(scan.largest, limit));
-  return hn::AllTrue(d, hn::AndNot(scan.nan, good));
+  return hn::AllTrue(d, hn::AndNot(hn::IsNaN(scan.sum), good));
 }
 
-HWY_INLINE void SubtractLargest(const Scan& scan, VF floor, int64_t num_classes, float* out) {
+// z - max z with the floor, and the first class where it is zero. The negated maximum of two zeros
+// is +0, so the sum is +0 for either of them and negative below: the sign bit tells.
+HWY_INLINE void SubtractLargest(
+    const Scan* scan, VF floor, int64_t num_classes, float* out, uint16_t* decision) {
   const DF d;
+  const DU du;
+  const hn::Rebind<uint16_t, DF> du16;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  VF minus_largest[kGroup];
+  VU winner[kGroup];
+  for (int k = 0; k < kGroup; ++k) minus_largest[k] = hn::Sub(hn::Zero(d), scan[k].largest);
+  for (int k = 0; k < kGroup; ++k) winner[k] = hn::Set(du, 0xFFFFu);
+  VU index = hn::Zero(du);
   for (int64_t c = 0; c < num_classes; ++c) {
-    const VF z = hn::Load(d, out + c * kTileVoxels);
-    hn::Store(hn::Max(hn::Sub(z, scan.largest), floor), d, out + c * kTileVoxels);
+    for (int k = 0; k < kGroup; ++k) {
+      float* at = out + c * kTileVoxels + k * lanes;
+      const VF u = hn::Add(hn::Load(d, at), minus_largest[k]);
+      hn::Store(hn::Max(u, floor), d, at);
+      const VU below = hn::BitCast(du, hn::BroadcastSignBit(hn::BitCast(DI(), u)));
+      winner[k] = hn::Min(winner[k], hn::Or(index, below));
+    }
+    index = hn::Add(index, hn::Set(du, 1));
+  }
+  for (int k = 0; k < kGroup; ++k) {
+    hn::Store(hn::DemoteTo(du16, hn::BitCast(DI(), winner[k])), du16, decision + k * lanes);
   }
 }
 
-HWY_INLINE void StoreDecision(const Scan& scan, double* offset, uint16_t* decision) {
-  const hn::Rebind<uint16_t, DF> du16;
-  hn::Store(hn::DemoteTo(du16, scan.winner), du16, decision);
-  alignas(64) float largest[hn::MaxLanes(DF())];
-  hn::Store(scan.largest, DF(), largest);
+HWY_INLINE void StoreOffset(VF largest, double* offset) {
+  alignas(64) float values[hn::MaxLanes(DF())];
+  hn::Store(largest, DF(), values);
   // Adding zero makes -0 plain 0, whichever of two equal zeros came first.
-  for (size_t i = 0; i < hn::Lanes(DF()); ++i) offset[i] = static_cast<double>(largest[i]) + 0.0;
+  for (size_t i = 0; i < hn::Lanes(DF()); ++i) offset[i] = static_cast<double>(values[i]) + 0.0;
 }
 
 template <typename T>
@@ -98,18 +109,15 @@ bool PoolRows(const T* rows,
   const VF floor = hn::Set(d, static_cast<float>(options.floor));
   const bool log_probs = options.input == InputKind::kLogProbs;
   const VF limit = hn::Set(d, log_probs ? kMaxLogProb : std::numeric_limits<float>::max());
-  const VF lowest = hn::Set(d, -HUGE_VALF);
-  const Scan start{lowest, hn::Zero(DI()), hn::IsNaN(lowest)};
   bool clean = true;
-  for (int64_t v = 0; v < kTileVoxels; v += 2 * lanes) {
-    Scan a = start;
-    Scan b = start;
-    CopyAndScan(rows + v, class_stride, num_classes, out.logits + v, &a, &b);
-    clean = clean && IsClean(a, limit) && IsClean(b, limit);
-    SubtractLargest(a, floor, num_classes, out.logits + v);
-    SubtractLargest(b, floor, num_classes, out.logits + v + lanes);
-    StoreDecision(a, out.offset + v, out.decision + v);
-    StoreDecision(b, out.offset + v + lanes, out.decision + v + lanes);
+  for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
+    Scan scan[kGroup];
+    CopyAndScan(rows + v, class_stride, num_classes, out.logits + v, scan);
+    SubtractLargest(scan, floor, num_classes, out.logits + v, out.decision + v);
+    for (int k = 0; k < kGroup; ++k) {
+      clean = clean && IsClean(scan[k], limit);
+      StoreOffset(scan[k].largest, out.offset + v + k * lanes);
+    }
   }
   return clean;
 }

@@ -252,6 +252,18 @@ TEST(PoolTile, KeepsHugeLogitsAndImpossibleClasses) {
   });
 }
 
+// The float path looks for NaN in the sum of the classes, which is infinity less infinity here.
+TEST(PoolTile, FiniteValuesWhoseSumOverflowsAreNoFault) {
+  ForEveryTarget([](const std::string& target) {
+    const Member member({3e38, 3e38, -INFINITY}, 3, 1, DType::kF32, false);
+    const Pooled pooled({&member.rows, 1}, 3, 1, {});
+    ASSERT_EQ(pooled.status.fault, PoolFault::kNone) << target;
+    EXPECT_EQ(pooled.decision[0], 0) << target;
+    EXPECT_EQ(pooled.logits[kTileVoxels], 0.0f) << target;
+    EXPECT_EQ(pooled.logits[2 * kTileVoxels], -87.0f) << target;
+  });
+}
+
 // Adding a constant to all logits of a member leaves the pooled probabilities alone.
 TEST(PoolTile, IsInvariantToShiftsOfMembers) {
   constexpr int64_t kClasses = 6;

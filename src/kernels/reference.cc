@@ -140,7 +140,10 @@ ScoreSums Scores(const float* probs,
   ScoreSums sums;
   for (int64_t v = 0; v < kTileVoxels; ++v) {
     if (labels[v] == kNoLabel) continue;
+    const int64_t top = TopLabel(probs, num_classes, v);
     sums.count += 1;
+    sums.correct += labels[v] == top ? 1 : 0;
+    sums.confidence += static_cast<double>(probs[top * kTileVoxels + v]);
     sums.log_loss -= static_cast<double>(log_label[v]);
     for (int64_t c = 0; c < num_classes; ++c) {
       const double q = static_cast<double>(probs[c * kTileVoxels + v]);

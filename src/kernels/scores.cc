@@ -47,14 +47,79 @@ void TopLabelPass(const float* probs, int64_t num_classes, float* confidence, ui
   }
 }
 
-// Sums over the classes, per voxel, in double: q^2 is exact there.
-struct VoxelScores {
-  alignas(64) double square[kTileVoxels];
-  alignas(64) double entropy[kTileVoxels];
-};
+// Whether the voxels from v on have a label, per lane of a double vector.
+HWY_INLINE hn::Mask<DD> Labelled(const int32_t* labels, int64_t v) {
+  const hn::RebindToSigned<DD> di;
+  const auto label = hn::PromoteTo(di, hn::Load(DIofD(), labels + v));
+  return hn::RebindMask(DD(), hn::Gt(label, hn::Set(di, kNoLabel)));
+}
+
+void TopLabelSumsPass(const float* confidence,
+                      const uint16_t* predicted,
+                      const int32_t* labels,
+                      ScoreSums* sums) {
+  const hn::ScalableTag<int32_t> di;
+  const hn::Rebind<uint16_t, decltype(di)> du16;
+  for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(di))) {
+    const auto top = hn::PromoteTo(di, hn::Load(du16, predicted + v));
+    sums->correct += static_cast<int64_t>(hn::CountTrue(di, hn::Eq(top, hn::Load(di, labels + v))));
+  }
+  double total = 0.0;
+  SumLabelled<1>(confidence, labels, &total);
+  sums->confidence += total;
+  sums->count += CountLabelled(labels);
+}
+
+// sum_c q_c^2 of a group of vectors, in double, where squares are exact.
+template <int kN>
+HWY_INLINE void SumSquares(const float* probs, int64_t num_classes, VD* sum) {
+  const DD d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int k = 0; k < kN; ++k) sum[k] = hn::Zero(d);
+  for (int64_t c = 0; c < num_classes; ++c) {
+    for (int k = 0; k < kN; ++k) {
+      const VD q = hn::PromoteTo(d, hn::Load(DFofD(), probs + c * kTileVoxels + k * lanes));
+      sum[k] = hn::MulAdd(q, q, sum[k]);
+    }
+  }
+}
+
+// sum_c (q_c - [y = c])^2 = sum_c q_c^2 - 2 q_y + 1, not below 0 by rounding.
+HWY_INLINE VD Brier(VD square, VD label_prob) {
+  const DD d;
+  const VD brier = hn::Add(hn::NegMulAdd(hn::Set(d, 2.0), label_prob, square), hn::Set(d, 1.0));
+  return hn::Max(brier, hn::Zero(d));
+}
+
+void LossPass(const float* probs,
+              const float* log_label,
+              const int32_t* labels,
+              int64_t num_classes,
+              ScoreSums* sums) {
+  constexpr int kGroup = 8;
+  const DD d;
+  const DFofD df;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  alignas(64) float label_prob[kTileVoxels];
+  GatherLabelRow(probs, labels, label_prob);
+  VD brier = hn::Zero(d);
+  for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
+    VD square[kGroup];
+    SumSquares<kGroup>(probs + v, num_classes, square);
+    for (int k = 0; k < kGroup; ++k) {
+      const int64_t at = v + k * lanes;
+      const VD own = hn::PromoteTo(d, hn::Load(df, label_prob + at));
+      brier = hn::Add(brier, hn::IfThenElseZero(Labelled(labels, at), Brier(square[k], own)));
+    }
+  }
+  double log_probs = 0.0;
+  SumLabelled<1>(log_label, labels, &log_probs);
+  sums->log_loss -= log_probs;
+  sums->brier += hn::GetLane(hn::SumOfLanes(d, brier));
+}
 
 // One class along the voxels, so that the sums of neighbouring vectors do not wait for each other.
-HWY_INLINE void AddClass(const float* row, VoxelScores* scores) {
+HWY_INLINE void AddClassEntropy(const float* row, double* entropy) {
   constexpr int kGroup = 4;
   const DD d;
   const DFofD df;
@@ -68,52 +133,21 @@ HWY_INLINE void AddClass(const float* row, VoxelScores* scores) {
     }
     LogToDouble<kGroup>(d, q, log_q);
     for (int k = 0; k < kGroup; ++k) {
-      double* square = scores->square + v + k * lanes;
-      double* entropy = scores->entropy + v + k * lanes;
-      const VD value = hn::PromoteTo(d, q[k]);
-      hn::Store(hn::MulAdd(value, value, hn::Load(d, square)), d, square);
-      hn::Store(hn::NegMulAdd(value, log_q[k], hn::Load(d, entropy)), d, entropy);
+      double* sum = entropy + v + k * lanes;
+      hn::Store(hn::NegMulAdd(hn::PromoteTo(d, q[k]), log_q[k], hn::Load(d, sum)), d, sum);
     }
   }
 }
 
-// sum_c (q_c - [y = c])^2 = sum_c q_c^2 - 2 q_y + 1, not below 0 by rounding.
-HWY_INLINE VD Brier(VD square, VD label_prob) {
+void EntropyPass(const float* probs, const int32_t* labels, int64_t num_classes, ScoreSums* sums) {
   const DD d;
-  const VD brier = hn::Add(hn::NegMulAdd(hn::Set(d, 2.0), label_prob, square), hn::Set(d, 1.0));
-  return hn::Max(brier, hn::Zero(d));
-}
-
-void ScorePass(const float* probs,
-               const float* log_label,
-               const int32_t* labels,
-               int64_t num_classes,
-               ScoreSums* sums) {
-  const DD d;
-  const DFofD df;
-  const DIofD di;
-  VoxelScores scores = {};
-  for (int64_t c = 0; c < num_classes; ++c) AddClass(probs + c * kTileVoxels, &scores);
-  alignas(64) float label_prob[kTileVoxels];
-  GatherLabelRow(probs, labels, label_prob);
-  VD log_loss = hn::Zero(d);
-  VD brier = hn::Zero(d);
-  VD entropy = hn::Zero(d);
+  alignas(64) double entropy[kTileVoxels] = {};
+  for (int64_t c = 0; c < num_classes; ++c) AddClassEntropy(probs + c * kTileVoxels, entropy);
+  VD total = hn::Zero(d);
   for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto own = hn::PromoteTo(d, hn::Load(df, label_prob + v));
-    const auto label =
-        hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<DD>(), hn::Load(di, labels + v)));
-    const auto labelled = hn::Ge(label, hn::Zero(d));
-    const VD loss = hn::PromoteTo(d, hn::Load(df, log_label + v));
-    log_loss = hn::Sub(log_loss, hn::IfThenElseZero(labelled, loss));
-    brier =
-        hn::Add(brier, hn::IfThenElseZero(labelled, Brier(hn::Load(d, scores.square + v), own)));
-    entropy = hn::Add(entropy, hn::IfThenElseZero(labelled, hn::Load(d, scores.entropy + v)));
+    total = hn::Add(total, hn::IfThenElseZero(Labelled(labels, v), hn::Load(d, entropy + v)));
   }
-  sums->count += CountLabelled(labels);
-  sums->log_loss += hn::GetLane(hn::SumOfLanes(d, log_loss));
-  sums->brier += hn::GetLane(hn::SumOfLanes(d, brier));
-  sums->entropy += hn::GetLane(hn::SumOfLanes(d, entropy));
+  sums->entropy += hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 }  // namespace HWY_NAMESPACE
@@ -124,7 +158,9 @@ HWY_AFTER_NAMESPACE();
 namespace segcal {
 
 HWY_EXPORT(TopLabelPass);
-HWY_EXPORT(ScorePass);
+HWY_EXPORT(TopLabelSumsPass);
+HWY_EXPORT(LossPass);
+HWY_EXPORT(EntropyPass);
 
 void TopLabelTile(const float* probs,
                   int64_t num_classes,
@@ -133,12 +169,26 @@ void TopLabelTile(const float* probs,
   SEGCAL_DISPATCH(TopLabelPass)(probs, num_classes, confidence, predicted);
 }
 
-void AddScoreSums(const float* probs,
-                  const float* log_label,
-                  const int32_t* labels,
-                  int64_t num_classes,
-                  ScoreSums* sums) noexcept {
-  SEGCAL_DISPATCH(ScorePass)(probs, log_label, labels, num_classes, sums);
+void AddTopLabelSums(const float* confidence,
+                     const uint16_t* predicted,
+                     const int32_t* labels,
+                     ScoreSums* sums) noexcept {
+  SEGCAL_DISPATCH(TopLabelSumsPass)(confidence, predicted, labels, sums);
+}
+
+void AddLossSums(const float* probs,
+                 const float* log_label,
+                 const int32_t* labels,
+                 int64_t num_classes,
+                 ScoreSums* sums) noexcept {
+  SEGCAL_DISPATCH(LossPass)(probs, log_label, labels, num_classes, sums);
+}
+
+void AddEntropySum(const float* probs,
+                   const int32_t* labels,
+                   int64_t num_classes,
+                   ScoreSums* sums) noexcept {
+  SEGCAL_DISPATCH(EntropyPass)(probs, labels, num_classes, sums);
 }
 
 }  // namespace segcal

@@ -26,6 +26,21 @@ struct Emitted {
   }
 };
 
+// All sums of a tile.
+ScoreSums SumsOf(const float* probs,
+                 const float* log_label,
+                 const int32_t* labels,
+                 int64_t num_classes) {
+  AlignedArray<float> confidence(kTileVoxels);
+  AlignedArray<uint16_t> predicted(kTileVoxels);
+  TopLabelTile(probs, num_classes, confidence.data(), predicted.data());
+  ScoreSums sums;
+  AddTopLabelSums(confidence.data(), predicted.data(), labels, &sums);
+  AddLossSums(probs, log_label, labels, num_classes, &sums);
+  AddEntropySum(probs, labels, num_classes, &sums);
+  return sums;
+}
+
 // 1e-11 relative: what an oracle in double precision would see.
 TEST(ScoreSums, AgreeWithReference) {
   ForEveryTarget([](const std::string& target) {
@@ -34,11 +49,12 @@ TEST(ScoreSums, AgreeWithReference) {
         const Emitted e(3, num_classes, 249, spread);
         const ScoreSums exact = reference::Scores(
             e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes);
-        ScoreSums fast;
-        AddScoreSums(
-            e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes, &fast);
+        const ScoreSums fast =
+            SumsOf(e.probs.data(), e.log_label.data(), e.random.labels.data(), num_classes);
         const double count = static_cast<double>(exact.count);
         EXPECT_EQ(fast.count, exact.count) << target;
+        EXPECT_EQ(fast.correct, exact.correct) << target;
+        EXPECT_NEAR(fast.confidence, exact.confidence, 1e-11 * exact.confidence) << target;
         EXPECT_NEAR(fast.log_loss, exact.log_loss, 1e-13 * (exact.log_loss + count)) << target;
         EXPECT_NEAR(fast.brier, exact.brier, 1e-11 * exact.brier + 1e-15 * count) << target;
         EXPECT_NEAR(fast.entropy, exact.entropy, 1e-11 * std::fabs(exact.entropy)) << target;
@@ -56,9 +72,9 @@ TEST(ScoreSums, OfOneHotProbabilitiesAreZero) {
       random.labels[v] = static_cast<int32_t>(v % 4);
       probs[v % 4 * kTileVoxels + v] = 1.0f;
     }
-    ScoreSums sums;
-    AddScoreSums(probs.data(), log_label.data(), random.labels.data(), 4, &sums);
+    const ScoreSums sums = SumsOf(probs.data(), log_label.data(), random.labels.data(), 4);
     EXPECT_EQ(sums.count, kTileVoxels) << target;
+    EXPECT_EQ(sums.correct, kTileVoxels) << target;
     EXPECT_EQ(sums.log_loss, 0.0) << target;
     EXPECT_EQ(sums.brier, 0.0) << target;
     EXPECT_NEAR(sums.entropy, 0.0, 1e-30) << target;

@@ -23,13 +23,17 @@ constexpr int kGroup = 4;
 
 HWY_INLINE int64_t FloatLanes() { return static_cast<int64_t>(hn::Lanes(DF())); }
 
-// sum[k] = sum_c exp(beta u_c) for a group of vectors; the terms go to `exps` where it is not null.
-HWY_INLINE void SumExps(
-    const ScaledExp& exp, const float* logits, int64_t num_classes, float* exps, VF* sum) {
+// sum[k] = sum_c exp(beta u_c) for a group of vectors from voxel v on; the terms go to `exps` where
+// it is not null.
+HWY_INLINE void SumExps(const ScaledExp& exp, const Tile& tile, int64_t v, float* exps, VF* sum) {
   const DF d;
   const int64_t lanes = FloatLanes();
+  const float* logits = tile.logits + v;
+  const int64_t num_classes = tile.num_classes;
+  FetchAhead<kGroup> ahead(tile, 0, v);
   for (int k = 0; k < kGroup; ++k) sum[k] = hn::Zero(d);
   for (int64_t c = 0; c < num_classes; ++c) {
+    ahead.NextClass();
     VF e[kGroup];
     for (int k = 0; k < kGroup; ++k) e[k] = hn::Load(d, logits + c * kTileVoxels + k * lanes);
     exp.Apply<kGroup, true>(d, e);
@@ -39,11 +43,14 @@ HWY_INLINE void SumExps(
   }
 }
 
-HWY_INLINE void ScaleRows(VF factor, int64_t num_classes, float* rows) {
+HWY_INLINE void ScaleRows(const VF* factor, int64_t num_classes, float* rows) {
   const DF d;
+  const int64_t lanes = FloatLanes();
   for (int64_t c = 0; c < num_classes; ++c) {
-    float* row = rows + c * kTileVoxels;
-    hn::Store(hn::Mul(hn::Load(d, row), factor), d, row);
+    for (int k = 0; k < kGroup; ++k) {
+      float* row = rows + c * kTileVoxels + k * lanes;
+      hn::Store(hn::Mul(hn::Load(d, row), factor[k]), d, row);
+    }
   }
 }
 
@@ -67,12 +74,13 @@ void SoftmaxPass(const Tile& tile, double beta, const TileProbs& out) {
   const ScaledExp exp(beta);
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
     VF sum[kGroup];
-    SumExps(exp, tile.logits + v, tile.num_classes, out.probs + v, sum);
+    SumExps(exp, tile, v, out.probs + v, sum);
+    VF inverse[kGroup];
     for (int k = 0; k < kGroup; ++k) {
-      const VF inverse = hn::Div(hn::Set(d, 1.0f), sum[k]);
-      ScaleRows(inverse, tile.num_classes, out.probs + v + k * lanes);
+      inverse[k] = hn::Div(hn::Set(d, 1.0f), sum[k]);
       hn::Store(LogPositive(d, sum[k]), d, out.log_label + v + k * lanes);
     }
+    ScaleRows(inverse, tile.num_classes, out.probs + v);
   }
   FinishLogLabel(tile, static_cast<float>(beta), out.log_label);
 }
@@ -92,7 +100,7 @@ void LogSoftmaxPass(const Tile& tile, double beta, float* log_probs) {
   const VF factor = hn::Set(d, static_cast<float>(beta));
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
     VF sum[kGroup];
-    SumExps(exp, tile.logits + v, tile.num_classes, nullptr, sum);
+    SumExps(exp, tile, v, nullptr, sum);
     for (int k = 0; k < kGroup; ++k) {
       const int64_t first = v + k * lanes;
       const VF log_sum = LogPositive(d, sum[k]);

@@ -43,10 +43,15 @@ struct RawMoments {
   VF m0, m1, m2, m3;
 };
 
-HWY_INLINE void ExpGroup(const ScaledExp& exp, const float* logits, int64_t classes, float* out) {
+// Exps of classes [first, first + classes) of a group of vectors from voxel v on.
+HWY_INLINE void ExpGroup(
+    const ScaledExp& exp, const Tile& tile, int64_t v, int64_t first, int64_t classes, float* out) {
   const DF d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* logits = tile.logits + first * kTileVoxels + v;
+  FetchAhead<kGroupVectors> ahead(tile, first, v);
   for (int64_t c = 0; c < classes; ++c, logits += kTileVoxels, out += kGroupVectors * lanes) {
+    ahead.NextClass();
     VF u[kGroupVectors];
     for (int k = 0; k < kGroupVectors; ++k) u[k] = hn::Load(d, logits + k * lanes);
     exp.Apply<kGroupVectors, false>(d, u);
@@ -94,16 +99,13 @@ HWY_INLINE void StoreMoments(const RawMoments& raw, int64_t v, VoxelMoments* out
   hn::Store(skew, d, out->rows[kSkew] + v);
 }
 
-HWY_INLINE void GroupMoments(const ScaledExp& exp,
-                             const float* logits,
-                             int64_t num_classes,
-                             RawMoments* m) {
+HWY_INLINE void GroupMoments(const ScaledExp& exp, const Tile& tile, int64_t v, RawMoments* m) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(DF()));
   ExpBuffer buffer;
-  for (int64_t c = 0; c < num_classes; c += kGroupClasses) {
-    const int64_t classes = std::min(kGroupClasses, num_classes - c);
-    const float* rows = logits + c * kTileVoxels;
-    ExpGroup(exp, rows, classes, buffer.values);
+  for (int64_t c = 0; c < tile.num_classes; c += kGroupClasses) {
+    const int64_t classes = std::min(kGroupClasses, tile.num_classes - c);
+    const float* rows = tile.logits + c * kTileVoxels + v;
+    ExpGroup(exp, tile, v, c, classes, buffer.values);
     AddMoments(rows, buffer.values, classes, m);
     AddMoments(rows + 2 * lanes, buffer.values + 2 * lanes, classes, m + 2);
   }
@@ -118,7 +120,7 @@ void TemperaturePass(const Tile& tile, double beta, TemperatureSums* sums) {
   for (int64_t v = 0; v < kTileVoxels; v += kGroupVectors * lanes) {
     const RawMoments none{zero, zero, zero, zero};
     RawMoments raw[kGroupVectors] = {none, none, none, none};
-    GroupMoments(exp, tile.logits + v, tile.num_classes, raw);
+    GroupMoments(exp, tile, v, raw);
     for (int k = 0; k < kGroupVectors; ++k) StoreMoments(raw[k], v + k * lanes, &moments);
   }
   GatherLabelRow(tile.logits, tile.labels, moments.rows[kLabelLogit]);
@@ -135,21 +137,26 @@ void TemperaturePass(const Tile& tile, double beta, TemperatureSums* sums) {
   sums->skew += total[kSkew];
 }
 
-HWY_INLINE VF MeanLogit(const float* logits, int64_t num_classes) {
+// Mean logits of a group of vectors.
+HWY_INLINE void StoreMeanLogits(const float* logits, int64_t num_classes, float* out) {
   const DF d;
-  VF sum = hn::Zero(d);
-  for (int64_t c = 0; c < num_classes; ++c) {
-    sum = hn::Add(sum, hn::Load(d, logits + c * kTileVoxels));
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  VF sum[kGroupVectors];
+  for (int k = 0; k < kGroupVectors; ++k) sum[k] = hn::Zero(d);
+  for (int64_t c = 0; c < num_classes; ++c, logits += kTileVoxels) {
+    for (int k = 0; k < kGroupVectors; ++k)
+      sum[k] = hn::Add(sum[k], hn::Load(d, logits + k * lanes));
   }
-  return hn::Mul(sum, hn::Set(d, 1.0f / static_cast<float>(num_classes)));
+  const VF share = hn::Set(d, 1.0f / static_cast<float>(num_classes));
+  for (int k = 0; k < kGroupVectors; ++k) hn::Store(hn::Mul(sum[k], share), d, out + k * lanes);
 }
 
 void MarginPass(const Tile& tile, LabelMargins* margins) {
-  const DF d;
+  const int64_t group = kGroupVectors * static_cast<int64_t>(hn::Lanes(DF()));
   enum { kMeanLogit, kOwnLogit, kRows };
   alignas(64) float rows[kRows][kTileVoxels];
-  for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    hn::Store(MeanLogit(tile.logits + v, tile.num_classes), d, rows[kMeanLogit] + v);
+  for (int64_t v = 0; v < kTileVoxels; v += group) {
+    StoreMeanLogits(tile.logits + v, tile.num_classes, rows[kMeanLogit] + v);
   }
   GatherLabelRow(tile.logits, tile.labels, rows[kOwnLogit]);
   for (int64_t v = 0; v < kTileVoxels; ++v) {

@@ -32,6 +32,31 @@ HWY_INLINE void GatherLabelRow(const float* rows, const int32_t* labels, float* 
   }
 }
 
+// Fetches kVectors vectors of floats, class by class, of the tile that comes next: into the
+// second-level cache, because in the first, planes a power of two apart would evict the tile that
+// is worked on. Without a next tile it fetches what is there already: no branch in the loop.
+template <int kVectors>
+class FetchAhead {
+ public:
+  HWY_INLINE FetchAhead(const Tile& tile, int64_t c, int64_t v)
+      : next_(reinterpret_cast<const std::byte*>(tile.logits)) {
+    if (tile.ahead.data == nullptr) return;
+    next_ = tile.ahead.At(c, v);
+    step_ = tile.ahead.class_bytes;
+  }
+
+  HWY_INLINE void NextClass() {
+    constexpr int64_t kBytes = kVectors * sizeof(float) * hn::MaxLanes(hn::ScalableTag<float>());
+    for (int64_t i = 0; i < kBytes; i += 64)
+      __builtin_prefetch(next_ + i, /*write=*/0, /*level=*/2);
+    next_ += step_;
+  }
+
+ private:
+  const std::byte* next_;
+  int64_t step_ = 0;
+};
+
 HWY_INLINE int64_t CountLabelled(const int32_t* labels) {
   const hn::ScalableTag<int32_t> d;
   int64_t count = 0;

@@ -45,20 +45,24 @@ class Histogram {
   Histogram(std::vector<float> upper, bool closed_above)
       : upper_(std::move(upper)),
         closed_above_(closed_above),
-        pending_(upper_.size()),
+        pending_(kBinTables * upper_.size()),
         bins_(upper_.size()) {}
 
   void Add(const EvalTile& tile) {
     const BinEdges edges{.upper = upper_, .closed_above = closed_above_};
-    AddTopLabelBins(tile.confidence, tile.predicted, tile.labels, edges, pending_.data());
+    AddTopLabelBins(tile.confidence, tile.predicted, tile.labels, edges, pending_);
   }
 
   void Flush() {
     for (size_t k = 0; k < bins_.size(); ++k) {
-      bins_[k].count += pending_[k].count;
-      bins_[k].correct += pending_[k].correct;
-      bins_[k].confidence.Add(pending_[k].confidence);
-      pending_[k] = {};
+      double confidence = 0.0;
+      for (size_t i = k; i < pending_.size(); i += bins_.size()) {
+        bins_[k].count += pending_[i].count;
+        bins_[k].correct += pending_[i].correct;
+        confidence += pending_[i].confidence;
+        pending_[i] = {};
+      }
+      bins_[k].confidence.Add(confidence);
     }
   }
 
@@ -76,7 +80,7 @@ class Histogram {
  private:
   std::vector<float> upper_;
   bool closed_above_;
-  std::vector<BinSums> pending_;
+  std::vector<BinSums> pending_;  // [kBinTables][bins]
   std::vector<Bin> bins_;
 };
 

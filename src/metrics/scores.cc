@@ -10,29 +10,37 @@
 namespace segcal {
 namespace {
 
+struct ScoreOptions {
+  // Whether to compute entropy and over_confidence; without it they are undefined (NaN). It needs a
+  // logarithm of every probability, more time than all other numbers together.
+  bool entropy = true;
+
+  template <class Self, class Visitor>
+  static void Fields(Self& self, Visitor&& field) {
+    field("entropy", self.entropy, Any());
+  }
+};
+
 // Means over the labelled voxels of quantities of one voxel: (P1) to (P6) in
 // docs/methods/scores.md.
 class ScoreAccumulator final : public MetricAccumulator {
  public:
+  explicit ScoreAccumulator(const ScoreOptions& options) : options_(options) {}
+
   void Add(const EvalTile& tile) override {
-    AddScoreSums(tile.probs, tile.log_label, tile.labels, tile.num_classes, &pending_);
-    for (int64_t v = 0; v < kTileVoxels; ++v) {
-      const int32_t label = tile.labels[v];
-      pending_correct_ += label == tile.predicted[v] ? 1 : 0;
-      pending_confidence_ += label != kNoLabel ? static_cast<double>(tile.confidence[v]) : 0.0;
-    }
+    AddTopLabelSums(tile.confidence, tile.predicted, tile.labels, &pending_);
+    AddLossSums(tile.probs, tile.log_label, tile.labels, tile.num_classes, &pending_);
+    if (options_.entropy) AddEntropySum(tile.probs, tile.labels, tile.num_classes, &pending_);
   }
 
   void Flush() override {
     count_ += pending_.count;
-    correct_ += pending_correct_;
+    correct_ += pending_.correct;
+    confidence_.Add(pending_.confidence);
     log_loss_.Add(pending_.log_loss);
     brier_.Add(pending_.brier);
     entropy_.Add(pending_.entropy);
-    confidence_.Add(pending_confidence_);
     pending_ = {};
-    pending_correct_ = 0;
-    pending_confidence_ = 0.0;
   }
 
   void Merge(const MetricAccumulator& other) override {
@@ -47,7 +55,7 @@ class ScoreAccumulator final : public MetricAccumulator {
 
   std::vector<MetricValue> Finish() const override {
     const double nll = Mean(log_loss_.value());
-    const double entropy = Mean(entropy_.value());
+    const double entropy = options_.entropy ? Mean(entropy_.value()) : std::nan("");
     return {{"nll", nll, {}},
             {"brier", Mean(brier_.value()), {}},
             {"entropy", entropy, {}},
@@ -61,9 +69,8 @@ class ScoreAccumulator final : public MetricAccumulator {
     return count_ > 0 ? sum / static_cast<double>(count_) : std::nan("");
   }
 
+  ScoreOptions options_;
   ScoreSums pending_;
-  int64_t pending_correct_ = 0;
-  double pending_confidence_ = 0.0;
 
   int64_t count_ = 0;
   int64_t correct_ = 0;
@@ -117,8 +124,7 @@ constexpr MetricNumber kNumbers[] = {
 };
 
 std::unique_ptr<MetricAccumulator> MakeScores(const MetricContext&, const OptionMap& options) {
-  ParseOptions<NoOptions>("scores", options);
-  return std::make_unique<ScoreAccumulator>();
+  return std::make_unique<ScoreAccumulator>(ParseOptions<ScoreOptions>("scores", options));
 }
 
 }  // namespace
@@ -126,7 +132,7 @@ std::unique_ptr<MetricAccumulator> MakeScores(const MetricContext&, const Option
 extern constinit const MetricInfo kScores{.name = "scores",
                                           .reference = "Brier50",
                                           .numbers = kNumbers,
-                                          .defaults = &DefaultOptions<NoOptions>,
+                                          .defaults = &DefaultOptions<ScoreOptions>,
                                           .make = &MakeScores};
 
 }  // namespace segcal

@@ -65,6 +65,16 @@ TEST(Scores, OverConfidenceHasTheSignOfTheMistake) {
   EXPECT_LT(Value(*Accumulate("scores", {unsure_and_right}), "over_confidence"), 0.0);
 }
 
+TEST(Scores, WithoutEntropyOnlyTheNumbersThatNeedItAreUndefined) {
+  const std::vector<Voxel> voxels = RandomVoxels(3, 300, 4);
+  const auto all = Accumulate("scores", voxels);
+  const auto some = Accumulate("scores", voxels, {{"entropy", "false"}});
+  for (const char* name : {"nll", "brier", "accuracy", "confidence"})
+    EXPECT_EQ(Value(*some, name), Value(*all, name)) << name;
+  EXPECT_TRUE(std::isnan(Value(*some, "entropy")));
+  EXPECT_TRUE(std::isnan(Value(*some, "over_confidence")));
+}
+
 // One voxel in 2^33 is wrong: a float32 counter cannot tell it from none.
 TEST(Scores, AccuracyStaysExactPastTwoToThe33) {
   auto scores = Accumulate("scores", {{.probs = {0.75f, 0.25f}, .label = 0}});

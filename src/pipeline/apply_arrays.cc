@@ -111,6 +111,7 @@ void ApplyViews(const ModelState& state,
       EmitTile(*bound, state.calibrator->properties(), tile, probs);
       StoreTile(tile, probs.probs, out);
     }
+    FinishStreaming();
   });
 }
 
