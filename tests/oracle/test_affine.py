@@ -5,9 +5,12 @@ Objectives are written anew here, over the assembled maps W and b with their gau
 compared in double at the program's parameters.
 """
 
+import json
+
 import numpy as np
 import pytest
-from program import fit
+from program import evaluate, fit, run
+from reference import load_dataset
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
@@ -229,3 +232,32 @@ def test_conditional_dirichlet_is_one_dirichlet_per_winner(data, tmp_path):
         start = np.append(np.eye(CLASSES).ravel(), np.zeros(CLASSES))
         theirs = minimum(affine_objective(features[own], labels[own], strengths, full, weight), start)
         assert ours <= theirs * (1 + 1e-8)
+
+
+KNOWN = {
+    "affine": ["ms", "ms_c", "dc"],
+    "class_conditional": ["cdc", "cms_ap"],
+}
+
+
+@pytest.mark.parametrize("true_map,method", [(m, p) for m, ps in KNOWN.items() for p in ps])
+def test_is_as_good_as_the_true_map_on_its_voxels_and_on_others(tmp_path, true_map, method):
+    """Labels of six cases are fitted, those of two others held out; noise is independent."""
+    folder = tmp_path / "data"
+    run("simulate", folder, "--quiet", "--seed", 8, "--preset", "street", "--classes", 5,
+        "--cases", 8, "--size", "200x220", "--map", true_map)
+    content, _ = load_dataset(folder)
+    for index, case in enumerate(content["cases"]):
+        case["split"] = "calibration" if index < 6 else "test"
+    (folder / "dataset.json").write_text(json.dumps(content))
+    model = fit(folder, f"{method}(z, kappa=1e-7)", tmp_path / "model.json")
+    assert model["fit"]["status"] == "converged"
+
+    def true_nll(split):
+        _, labels, truth = calibration_voxels(folder, split=split)
+        return -np.log(truth[labels, np.arange(labels.size)]).mean()
+
+    assert model["fit"]["nll_after"] <= true_nll("calibration")
+    held_out = evaluate(folder, "-m", tmp_path / "model.json", "--split", "test")
+    pooled = held_out["pipelines"][0]["pooled"]["nll"]
+    assert pooled == pytest.approx(true_nll("test"), abs=1e-3)

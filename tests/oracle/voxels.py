@@ -19,12 +19,12 @@ def read_labels(path):
     return np.where(labels == 255, -1, labels)
 
 
-def calibration_voxels(folder, pooling="z"):
-    """Pooled logits (C, n), labels (n,) and posterior (C, n) of the labelled calibration voxels."""
+def calibration_voxels(folder, pooling="z", split="calibration"):
+    """Pooled logits (C, n), labels (n,) and posterior (C, n) of the labelled voxels of a split."""
     content, folder = reference.load_dataset(folder)
     parts = []
     for case in content["cases"]:
-        if case["split"] != "calibration":
+        if case["split"] != split:
             continue
         members = [np.load(folder / member) for member in case["members"]]
         labels = read_labels(folder / case["labels"])
