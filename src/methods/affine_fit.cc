@@ -110,7 +110,6 @@ FitOutcome FitAffine(const AffineShape& shape,
                      ScaledIdentity(shape, options.kappa > 0.0 ? beta : 1.0));
   if (context.trials > 0) {
     outcome.search = SearchPenalty(shape, box, &problem, context, &penalty, parameters);
-    outcome.passes += outcome.search.passes;
   }
   AffineSolution solution =
       problem.Solve(penalty, *parameters, options.gradient_tolerance, options.max_passes);

@@ -77,7 +77,7 @@ struct FitOutcome {
   std::string solver;
   // "converged", "at_bound", "unbounded", "not_converged" or "nothing_to_fit"
   std::string status;
-  int64_t passes = 0;  // over all voxels, the survey included
+  int64_t passes = 0;  // over all voxels, the survey included, a search not
   double nll_after = 0.0;
   std::vector<Certificate> certificates;
   std::vector<std::string> warnings;
