@@ -203,7 +203,10 @@ Action SetUpInspect(CLI::App& app) {
   app.add_flag("--json", given->json, "Print as JSON");
   AddRunFlags(app, &given->run);
   app.footer("Examples:\n  segcal inspect camvid/dataset.json\n  segcal inspect ts.json");
-  return [given] { Run(*given); };
+  return [given] {
+    Run(*given);
+    return 0;
+  };
 }
 
 }  // namespace segcal::cli
