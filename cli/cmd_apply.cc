@@ -84,7 +84,10 @@ Action SetUpApply(CLI::App& app) {
   app.add_flag("--json", given->json, "Print the result as JSON");
   AddRunFlags(app, &given->run);
   app.footer(Footer());
-  return [given] { Run(*given); };
+  return [given] {
+    Run(*given);
+    return 0;
+  };
 }
 
 }  // namespace segcal::cli

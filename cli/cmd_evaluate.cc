@@ -158,7 +158,10 @@ Action SetUpEvaluate(CLI::App& app) {
   app.add_flag("--json", given->json, "Print the metrics as JSON");
   AddRunFlags(app, &given->run);
   app.footer(Footer());
-  return [given] { Run(*given); };
+  return [given] {
+    Run(*given);
+    return 0;
+  };
 }
 
 }  // namespace segcal::cli

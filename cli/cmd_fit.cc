@@ -108,7 +108,10 @@ Action SetUpFit(CLI::App& app) {
   app.add_flag("--json", given->json, "Print the model as JSON");
   AddRunFlags(app, &given->run);
   app.footer(CalibratorHelp());
-  return [given] { Run(*given); };
+  return [given] {
+    Run(*given);
+    return 0;
+  };
 }
 
 }  // namespace segcal::cli

@@ -160,6 +160,7 @@ Action SetUpIndex(CLI::App& app) {
     given->has_ignore = ignore->count() > 0;
     given->has_background = background->count() > 0;
     Run(*given);
+    return 0;
   };
 }
 

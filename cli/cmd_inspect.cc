@@ -2,14 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
+#include "core/file.h"
 #include "core/json.h"
+#include "core/throw.h"
+#include "pipeline/case_maps.h"
 #include "pipeline/model.h"
+#include "report/figures.h"
 #include "report/table.h"
+#include "segcal/evaluate.h"
 #include "segcal/inspect.h"
 
 namespace segcal::cli {
@@ -18,6 +22,8 @@ namespace {
 struct Arguments {
   std::string path;
   std::string split;
+  std::string figures;
+  std::vector<std::string> pictures;
   RunFlags run;
   bool json = false;
 };
@@ -34,15 +40,6 @@ std::string Percent(int64_t part, int64_t whole) {
   return whole == 0 ? "–"
                     : fmt::format("{:.2f} %",
                                   100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-// Linear interpolation between order statistics, as NumPy's default.
-double Quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const double at = q * static_cast<double>(values.size() - 1);
-  const auto low = static_cast<size_t>(std::floor(at));
-  const size_t high = std::min(low + 1, values.size() - 1);
-  return values[low] + (at - std::floor(at)) * (values[high] - values[low]);
 }
 
 void PrintCases(const DatasetSummary& summary) {
@@ -81,6 +78,45 @@ void PrintClasses(const Dataset& dataset, const DatasetSummary& summary) {
   fmt::print("{}\n", table.ToText());
 }
 
+void PrintFreeEnergy(const DatasetSummary& summary) {
+  Table table({{.header = "members", .align = Align::kRight},
+               {.header = "cases", .align = Align::kRight},
+               {.header = "mean std F", .align = Align::kRight},
+               {.header = "p25", .align = Align::kRight},
+               {.header = "p50", .align = Align::kRight},
+               {.header = "p75", .align = Align::kRight}});
+  for (const FreeEnergySpread& spread : summary.free_energy) {
+    table.AddRow({fmt::format("{}", spread.members),
+                  fmt::format("{}", spread.cases),
+                  NumberCell(spread.mean, 2),
+                  NumberCell(spread.quartiles[0], 2),
+                  NumberCell(spread.quartiles[1], 2),
+                  NumberCell(spread.quartiles[2], 2)});
+  }
+  fmt::print(
+      "Free energy F = log sum exp z of the mean logits of the first members: its spatial "
+      "standard\n"
+      "deviation, mean and quartiles over cases. What varies here a calibrator can take for a "
+      "signal\nunless it is translation invariant.\n\n{}\n",
+      table.ToText());
+}
+
+void PrintMethods(int64_t num_classes) {
+  Table table({{.header = "method", .align = Align::kLeft},
+               {.header = "optimised", .align = Align::kRight},
+               {.header = "identifiable", .align = Align::kRight},
+               {.header = "translation invariant", .align = Align::kLeft},
+               {.header = "preserves", .align = Align::kLeft}});
+  for (const MethodSummary& method : Methods(num_classes)) {
+    table.AddRow({method.name,
+                  fmt::format("{}", method.optimised),
+                  fmt::format("{}", method.identifiable),
+                  method.translation_invariant ? "yes" : "no",
+                  method.preserves});
+  }
+  fmt::print("Parameters of each method for {} classes.\n\n{}\n", num_classes, table.ToText());
+}
+
 void PrintWarnings(const DatasetSummary& summary) {
   if (100 * summary.repeated > summary.voxels) {
     std::vector<double> head = summary.repeated_example;
@@ -115,47 +151,9 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
              HumanCount(summary.labelled));
   PrintCases(summary);
   PrintClasses(dataset, summary);
-  std::vector<double> spread;
-  for (const CaseSummary& c : summary.cases) {
-    if (std::isfinite(c.free_energy_std)) spread.push_back(c.free_energy_std);
-  }
-  if (spread.empty()) return PrintWarnings(summary);
-  double mean = 0.0;
-  for (const double s : spread) mean += s / static_cast<double>(spread.size());
-  fmt::print(
-      "Free energy F = log sum exp z of the mean logits, spatial standard deviation per case: mean "
-      "{:.2f} [{:.2f}, {:.2f}, {:.2f}]\n",
-      mean,
-      Quantile(spread, 0.25),
-      Quantile(spread, 0.5),
-      Quantile(spread, 0.75));
+  PrintFreeEnergy(summary);
+  PrintMethods(dataset.num_classes());
   PrintWarnings(summary);
-}
-
-Json DatasetJson(const Dataset& dataset, const DatasetSummary& summary) {
-  Json json = {{"name", dataset.name},
-               {"classes", dataset.classes},
-               {"input", dataset.input},
-               {"voxels", summary.voxels},
-               {"labelled", summary.labelled},
-               {"label_counts", summary.label_counts},
-               {"decision_counts", summary.decision_counts},
-               {"repeated", summary.repeated},
-               {"repeated_example", summary.repeated_example},
-               {"renormalised", summary.renormalised},
-               {"skipped", summary.skipped},
-               {"cases", Json::array()}};
-  for (const CaseSummary& c : summary.cases) {
-    json["cases"].push_back({{"id", c.id},
-                             {"split", c.split},
-                             {"shape", c.shape},
-                             {"dtype", c.dtype},
-                             {"labelled", c.labelled},
-                             {"accuracy", JsonNumber(c.accuracy)},
-                             {"free_energy_mean", JsonNumber(c.free_energy_mean)},
-                             {"free_energy_std", JsonNumber(c.free_energy_std)}});
-  }
-  return json;
 }
 
 void PrintModel(const Model& model) {
@@ -171,8 +169,42 @@ void PrintModel(const Model& model) {
   fmt::print("{}", model.ToJson());
 }
 
+int64_t CaseIndex(const Dataset& dataset, const std::string& id) {
+  for (size_t c = 0; c < dataset.cases.size(); ++c) {
+    if (dataset.cases[c].id == id) return static_cast<int64_t>(c);
+  }
+  Throw(ErrorCode::kInvalidArgument, "--picture {}: there is no such case", id);
+}
+
+// Those asked for, else the first ones that were read, as many as fill a page.
+std::vector<int64_t> CasesToDraw(const Arguments& given,
+                                 const Dataset& dataset,
+                                 const DatasetSummary& summary) {
+  constexpr size_t kPage = 6;
+  std::vector<int64_t> cases;
+  for (const std::string& id : given.pictures) cases.push_back(CaseIndex(dataset, id));
+  for (size_t c = 0; given.pictures.empty() && c < std::min(kPage, summary.cases.size()); ++c)
+    cases.push_back(CaseIndex(dataset, summary.cases[c].id));
+  return cases;
+}
+
+void WriteFigures(const Arguments& given, const Dataset& dataset, const DatasetSummary& summary) {
+  std::error_code error;
+  std::filesystem::create_directories(given.figures, error);
+  if (error)
+    Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", given.figures, error.message());
+  const std::vector<int64_t> cases = CasesToDraw(given, dataset, summary);
+  const std::vector<Model> plain = {Baseline(dataset, "none(z)")};
+  const std::string figure = FreeEnergyFigure(dataset, summary, cases.size(), [&](size_t i) {
+    return MapCase(dataset, cases[i], plain, given.run.Make());
+  });
+  WriteText((std::filesystem::path(given.figures) / "free_energy.svg").string(), figure);
+}
+
 void Run(const Arguments& given) {
   if (IsModel(given.path)) {
+    if (!given.figures.empty())
+      Throw(ErrorCode::kInvalidArgument, "--figures: {} is a model; give a data set", given.path);
     const Model model = Model::Load(given.path);
     if (given.json) {
       fmt::print("{}", model.ToJson());
@@ -183,15 +215,19 @@ void Run(const Arguments& given) {
   }
   const Dataset whole = LoadDataset(given.path);
   const Dataset dataset = given.split.empty() ? whole : SelectSplit(whole, given.split);
+  // An unknown one is told before the work.
+  for (const std::string& id : given.pictures) CaseIndex(dataset, id);
   RunOptions options = given.run.Make();
   const DatasetSummary summary = Inspect(dataset, options);
   options.progress = {};
   ReportSkipped(summary.skipped);
+  if (!given.figures.empty()) WriteFigures(given, dataset, summary);
   if (given.json) {
-    fmt::print("{}", DumpJson(DatasetJson(dataset, summary)));
-  } else {
-    PrintDataset(dataset, summary);
+    fmt::print("{}", ToJson(dataset, summary));
+    return;
   }
+  PrintDataset(dataset, summary);
+  if (!given.figures.empty()) fmt::print("wrote {}/free_energy.svg\n", given.figures);
 }
 
 }  // namespace
@@ -200,10 +236,21 @@ Action SetUpInspect(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
   app.add_option("path", given->path, "Data set file or folder, or model file")->required();
   app.add_option("--split", given->split, "Only the cases of this split");
+  CLI::Option* figures =
+      app.add_option("--figures", given->figures, "Folder for free_energy.svg, maps of F");
+  app.add_option(
+         "--picture", given->pictures, "Case to draw; several times (default: the first six)")
+      ->allow_extra_args(false)
+      ->needs(figures);
   app.add_flag("--json", given->json, "Print as JSON");
   AddRunFlags(app, &given->run);
-  app.footer("Examples:\n  segcal inspect camvid/dataset.json\n  segcal inspect ts.json");
-  return [given] { Run(*given); };
+  app.footer(
+      "Examples:\n  segcal inspect camvid/dataset.json\n"
+      "  segcal inspect camvid --split test --figures figures\n  segcal inspect ts.json");
+  return [given] {
+    Run(*given);
+    return 0;
+  };
 }
 
 }  // namespace segcal::cli

@@ -117,7 +117,10 @@ Action SetUpSimulate(CLI::App& app) {
   app.footer(
       "Examples:\n  segcal simulate street --preset street --correlation 6\n"
       "  segcal simulate recovery --preset roads --cases 4 --size 512x512 --temperature 1.5");
-  return [given] { Run(*given); };
+  return [given] {
+    Run(*given);
+    return 0;
+  };
 }
 
 }  // namespace segcal::cli

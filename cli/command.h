@@ -11,8 +11,12 @@
 
 namespace segcal::cli {
 
-// One command: adds its arguments to `app` and returns what to do once they are parsed.
-using Action = std::function<void()>;
+// One command: adds its arguments to `app` and returns what to do once they are parsed, whose
+// result is the exit code.
+using Action = std::function<int()>;
+
+// Exit code of `verify` for a model that is not what it declares to be.
+inline constexpr int kBrokenDeclaration = 5;
 
 struct Command {
   const char* name;
@@ -27,6 +31,7 @@ Action SetUpFit(CLI::App& app);
 Action SetUpIndex(CLI::App& app);
 Action SetUpInspect(CLI::App& app);
 Action SetUpSimulate(CLI::App& app);
+Action SetUpVerify(CLI::App& app);
 
 // --threads, --memory, --cache, --skip-bad, --quiet: the same for every command that reads a data
 // set.

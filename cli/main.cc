@@ -22,6 +22,7 @@ constexpr Command kCommands[] = {
     {"fit", "Fit a calibrator on held-out predictions", &SetUpFit},
     {"apply", "Write calibrated probabilities", &SetUpApply},
     {"evaluate", "Measure calibration and segmentation quality", &SetUpEvaluate},
+    {"verify", "Check what a model declares, on the values it emits", &SetUpVerify},
 };
 
 constexpr const char* kFooter =
@@ -29,7 +30,8 @@ constexpr const char* kFooter =
     "  segcal simulate demo --preset street\n"
     "  segcal fit demo -p 'ts(z)' -o model.json\n"
     "  segcal evaluate demo -p 'none(z)' -m model.json --split test --figures figures\n\n"
-    "Exit codes: 0 ok, 1 internal error, 2 wrong usage, 3 bad data, 4 input/output error.";
+    "Exit codes: 0 ok, 1 internal error, 2 wrong usage, 3 bad data, 4 input/output error,\n"
+    "5 verify: the declaration does not hold.";
 
 int ExitCode(ErrorCode code) {
   switch (code) {
@@ -74,12 +76,13 @@ int Run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   ActiveTarget();  // says so if SEGCAL_TARGET names no instruction set of this machine
+  int code = 0;
   for (const auto& [sub, action] : actions) {
-    if (sub->parsed()) action();
+    if (sub->parsed()) code = action();
   }
   if (std::fflush(stdout) != 0)
     Throw(ErrorCode::kIo, "standard output: cannot write: {}", std::strerror(errno));
-  return 0;
+  return code;
 }
 
 }  // namespace

@@ -20,21 +20,48 @@ struct CaseSummary {
   double accuracy = 0.0;          // of the mean logits; NaN without labels
   double free_energy_mean = 0.0;  // F = log sum exp z of the mean logits, over all voxels
   double free_energy_std = 0.0;
+  // Standard deviation of F where only the first 1, 2, ... members are averaged; NaN: not defined.
+  std::vector<double> free_energy_std_by_size;
+};
+
+// The spatial standard deviation of the free energy over the cases where it is defined; quartiles
+// by linear interpolation. NaN without such a case.
+struct FreeEnergySpread {
+  int64_t members = 0;  // ensemble size, the first ones
+  int64_t cases = 0;
+  double mean = 0.0;
+  double quartiles[3] = {};
 };
 
 struct DatasetSummary {
   std::vector<CaseSummary> cases;
   int64_t voxels = 0;  // but for masked ones
   int64_t labelled = 0;
-  std::vector<int64_t> label_counts;     // per class
-  std::vector<int64_t> decision_counts;  // per class, over all voxels but masked ones
-  int64_t repeated = 0;                  // voxels in runs of exactly equal predictions
-  std::vector<double> repeated_example;  // one such prediction, as logits
+  std::vector<int64_t> label_counts;          // per class
+  std::vector<int64_t> decision_counts;       // per class, over all voxels but masked ones
+  int64_t repeated = 0;                       // voxels in runs of exactly equal predictions
+  std::vector<double> repeated_example;       // one such prediction, as logits
+  std::vector<FreeEnergySpread> free_energy;  // by ensemble size, all members last
   int64_t renormalised = 0;
   std::vector<std::string> skipped;
 };
 
 // One pass over all predictions, pooled as mean logits.
 DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options = {});
+
+// The summary with the methods there are for so many classes, as documented in docs/formats.md.
+std::string ToJson(const Dataset& dataset, const DatasetSummary& summary);
+
+// A calibration method as one has it for so many classes.
+struct MethodSummary {
+  std::string name;  // as a pipeline without its pooling: "ts", "selective+ts"
+  bool translation_invariant = false;
+  std::string preserves;
+  int64_t optimised = 0;     // numbers a fit sets
+  int64_t identifiable = 0;  // of them, those that the probabilities depend on
+};
+
+// Every method there is, in the order of help and tables.
+std::vector<MethodSummary> Methods(int64_t num_classes);
 
 }  // namespace segcal

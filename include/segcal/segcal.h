@@ -7,6 +7,8 @@
 #include "segcal/error.h"     // IWYU pragma: export
 #include "segcal/evaluate.h"  // IWYU pragma: export
 #include "segcal/fit.h"       // IWYU pragma: export
+#include "segcal/inspect.h"   // IWYU pragma: export
 #include "segcal/model.h"     // IWYU pragma: export
 #include "segcal/simulate.h"  // IWYU pragma: export
+#include "segcal/verify.h"    // IWYU pragma: export
 #include "segcal/version.h"   // IWYU pragma: export

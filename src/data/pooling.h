@@ -12,7 +12,8 @@ namespace segcal {
 // `z1`, ... one member.
 struct Pooling {
   PoolRule rule = PoolRule::kMeanLogits;
-  int64_t member = -1;  // -1: all
+  int64_t member = -1;   // -1: all
+  int64_t leading = -1;  // of all members only so many from the front, to compare sizes; -1: all
 
   bool operator==(const Pooling&) const = default;
 };

@@ -111,6 +111,7 @@ void VoxelBlock::PointRowsAt(int64_t begin, const Pooling& pooling) {
   tile_rows_.clear();
   for (int64_t m = 0; m < reader_->num_members(); ++m) {
     if (pooling.member >= 0 && pooling.member != m) continue;
+    if (pooling.leading >= 0 && pooling.leading <= m) break;
     MemberRows row = rows_[static_cast<size_t>(m)];
     SEGCAL_DCHECK(row.data != nullptr);
     row.data = Bytes(row.data) + begin * row.voxel_stride * SizeOf(row.dtype);

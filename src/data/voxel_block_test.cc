@@ -159,6 +159,16 @@ TEST(VoxelBlock, TilesHoldGapsToTheLargestLogit) {
   EXPECT_EQ(seen, n);
 }
 
+// The first of two members alone, and both, are poolings with a name.
+TEST(VoxelBlock, PoolsTheLeadingMembersAskedFor) {
+  const Scene scene = HalfScene();
+  const auto stream = scene.Stream(1);
+  const auto reader = stream->Open(0);
+  EXPECT_TRUE(TileBytes(*reader, {.leading = 1}) == TileBytes(*reader, ParsePooling("z0")));
+  EXPECT_TRUE(TileBytes(*reader, {.leading = 2}) == TileBytes(*reader, ParsePooling("z")));
+  EXPECT_FALSE(TileBytes(*reader, {.leading = 1}) == TileBytes(*reader, ParsePooling("z")));
+}
+
 TEST(VoxelBlock, MaskedVoxelsHaveNoLabel) {
   Scene scene = RandomScene({.num_cases = 1, .shape = {20, 20}, .ignored = 0.0});
   scene.masks = {std::vector<uint8_t>(400, 1)};

@@ -2,6 +2,7 @@
 #include "pipeline/case_maps.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/scores.h"
 #include "kernels/softmax.h"
@@ -77,7 +78,10 @@ CaseMaps MapCase(const Dataset& dataset,
         if (m > 0) continue;
         alignas(64) double free_energy[kTileVoxels];
         FreeEnergyTile(tile, free_energy);
-        std::copy_n(free_energy, tile.count, maps.free_energy.begin() + tile.first_voxel);
+        for (int64_t v = 0; v < tile.count; ++v) {
+          maps.free_energy[static_cast<size_t>(tile.first_voxel + v)] =
+              tile.Masked(v) ? NAN : static_cast<float>(free_energy[v]);
+        }
       }
     }
   });

@@ -24,7 +24,7 @@ struct CaseMaps {
   std::vector<double> spacing;
   std::vector<int32_t> labels;     // class index or -1; all -1 for a case without labels
   std::vector<VoxelMaps> models;   // as given
-  std::vector<float> free_energy;  // of the first model's pooled logits
+  std::vector<float> free_energy;  // of the first model's pooled logits; NaN where masked
 };
 
 // Applies every model to one case and keeps the maps of all its voxels.

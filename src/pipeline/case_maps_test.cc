@@ -46,6 +46,16 @@ TEST(MapCase, HoldsWhatTheModelsSayAboutEveryVoxel) {
   }
 }
 
+TEST(MapCase, HasNoFreeEnergyWhereMasked) {
+  auto scene = testing::RandomScene({.num_cases = 1, .num_classes = 3, .shape = {20, 30}});
+  scene.masks = {std::vector<uint8_t>(600, 1)};
+  scene.masks[0][17] = 0;
+  const testing::TempFolder folder;
+  const Dataset dataset = testing::WriteScene(scene, folder.path());
+  const CaseMaps maps = MapCase(dataset, 0, {testing::TemperatureModel(dataset, 1.0)}, {});
+  for (size_t v = 0; v < 600; ++v) EXPECT_EQ(std::isnan(maps.free_energy[v]), v == 17) << v;
+}
+
 TEST(MapCase, GivesAnUnlabelledCaseNoLabels) {
   const auto scene = testing::RandomScene({.num_cases = 1, .num_classes = 3, .shape = {7, 9}});
   const testing::TempFolder folder;

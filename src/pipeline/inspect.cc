@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segcal/inspect.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 
+#include "calibrators/list.h"
 #include "core/throw.h"
 #include "data/repeats.h"
 #include "kernels/softmax.h"
@@ -22,12 +25,20 @@ std::unique_ptr<MetricAccumulator> FreeEnergySums(int64_t num_classes) {
   Throw(ErrorCode::kInvalidArgument, "the free_energy metric is missing from the list");
 }
 
+using Accumulator = std::unique_ptr<MetricAccumulator>;
+
+std::vector<Accumulator> FreeEnergyBySize(int64_t num_classes, int64_t num_members) {
+  std::vector<Accumulator> by_size;
+  for (int64_t m = 0; m < num_members; ++m) by_size.push_back(FreeEnergySums(num_classes));
+  return by_size;
+}
+
 // Sums of one case in one worker.
 struct CaseSums {
-  explicit CaseSums(int64_t num_classes)
+  CaseSums(int64_t num_classes, int64_t num_members)
       : label_counts(static_cast<size_t>(num_classes)),
         decision_counts(static_cast<size_t>(num_classes)),
-        free_energy(FreeEnergySums(num_classes)) {}
+        free_energy(FreeEnergyBySize(num_classes, num_members)) {}
 
   void Merge(const CaseSums& other) {
     for (size_t c = 0; c < label_counts.size(); ++c) {
@@ -36,7 +47,7 @@ struct CaseSums {
     }
     correct += other.correct;
     repeated += other.repeated;
-    free_energy->Merge(*other.free_energy);
+    for (size_t m = 0; m < free_energy.size(); ++m) free_energy[m]->Merge(*other.free_energy[m]);
     // The earliest voxel, so that the example does not depend on threads.
     if (other.example_voxel >= 0 && (example_voxel < 0 || other.example_voxel < example_voxel)) {
       example_voxel = other.example_voxel;
@@ -50,7 +61,7 @@ struct CaseSums {
   int64_t repeated = 0;
   int64_t example_voxel = -1;
   std::vector<double> example;
-  std::unique_ptr<MetricAccumulator> free_energy;
+  std::vector<Accumulator> free_energy;  // of the first 1, 2, ... members
 };
 
 void AddRepeats(const Tile& tile, CaseSums* sums) {
@@ -66,7 +77,7 @@ void AddRepeats(const Tile& tile, CaseSums* sums) {
 
 // The free energy is a fact about the prediction: every voxel counts, labelled or not, but for the
 // mask.
-void AddFreeEnergy(const Tile& tile, CaseSums* sums) {
+void AddFreeEnergy(const Tile& tile, MetricAccumulator* sums) {
   alignas(64) double free_energy[kTileVoxels];
   alignas(64) int32_t present[kTileVoxels];
   FreeEnergyTile(tile, free_energy);
@@ -76,10 +87,10 @@ void AddFreeEnergy(const Tile& tile, CaseSums* sums) {
   eval.num_classes = tile.num_classes;
   eval.labels = present;
   eval.free_energy = free_energy;
-  sums->free_energy->Add(eval);
+  sums->Add(eval);
 }
 
-void AddTile(const Tile& tile, CaseSums* sums) {
+void AddCounts(const Tile& tile, CaseSums* sums) {
   for (int64_t v = 0; v < tile.count; ++v) {
     if (tile.Masked(v)) continue;
     ++sums->decision_counts[tile.decision[v]];
@@ -87,8 +98,32 @@ void AddTile(const Tile& tile, CaseSums* sums) {
     ++sums->label_counts[static_cast<size_t>(tile.labels[v])];
     sums->correct += tile.labels[v] == tile.decision[v] ? 1 : 0;
   }
-  AddFreeEnergy(tile, sums);
-  AddRepeats(tile, sums);
+}
+
+// Adds a block; the result is the number of rows that were renormalised.
+int64_t AddBlock(VoxelBlock* block, TileBuffer* buffer, CaseSums* sums) {
+  int64_t renormalised = 0;
+  for (int64_t t = 0; t < block->num_tiles(); ++t) {
+    const Tile whole = block->PoolTileInto(t, Pooling{}, buffer);
+    renormalised += block->TakeRenormalised();
+    AddCounts(whole, sums);
+    AddRepeats(whole, sums);
+    AddFreeEnergy(whole, sums->free_energy.back().get());
+    for (size_t m = 0; m + 1 < sums->free_energy.size(); ++m) {
+      const Pooling first{.leading = static_cast<int64_t>(m) + 1};
+      AddFreeEnergy(block->PoolTileInto(t, first, buffer), sums->free_energy[m].get());
+    }
+    block->TakeRenormalised();  // the same rows again
+  }
+  for (const Accumulator& part : sums->free_energy) part->Flush();
+  return renormalised;
+}
+
+double NumberOf(const MetricAccumulator& sums, const std::string& name) {
+  for (const MetricValue& value : sums.Finish()) {
+    if (value.name == name) return value.value;
+  }
+  return std::nan("");
 }
 
 CaseSummary SummaryOf(const Case& entry, const CaseReader& reader, const CaseSums& sums) {
@@ -101,40 +136,77 @@ CaseSummary SummaryOf(const Case& entry, const CaseReader& reader, const CaseSum
   summary.accuracy = summary.labelled == 0 ? std::nan("")
                                            : static_cast<double>(sums.correct) /
                                                  static_cast<double>(summary.labelled);
-  for (const MetricValue& value : sums.free_energy->Finish()) {
-    if (value.name == "free_energy_mean") summary.free_energy_mean = value.value;
-    if (value.name == "free_energy_std") summary.free_energy_std = value.value;
-  }
+  for (const Accumulator& size : sums.free_energy)
+    summary.free_energy_std_by_size.push_back(NumberOf(*size, "free_energy_std"));
+  summary.free_energy_std = summary.free_energy_std_by_size.back();
+  summary.free_energy_mean = NumberOf(*sums.free_energy.back(), "free_energy_mean");
   return summary;
+}
+
+// Linear interpolation between order statistics (F5), as NumPy's default; values sorted, not empty.
+double Quantile(const std::vector<double>& values, double q) {
+  const double at = q * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<size_t>(std::floor(at));
+  const size_t high = std::min(low + 1, values.size() - 1);
+  return values[low] + (at - std::floor(at)) * (values[high] - values[low]);
+}
+
+FreeEnergySpread SpreadOf(const std::vector<CaseSummary>& cases, size_t m) {
+  std::vector<double> values;
+  for (const CaseSummary& c : cases) {
+    if (std::isfinite(c.free_energy_std_by_size[m])) values.push_back(c.free_energy_std_by_size[m]);
+  }
+  std::sort(values.begin(), values.end());
+  FreeEnergySpread spread;
+  spread.members = static_cast<int64_t>(m) + 1;
+  spread.cases = static_cast<int64_t>(values.size());
+  spread.mean = std::accumulate(values.begin(), values.end(), 0.0) /
+                static_cast<double>(values.size());  // 0/0 = NaN
+  for (size_t k = 0; k < 3; ++k)
+    spread.quartiles[k] =
+        values.empty() ? std::nan("") : Quantile(values, 0.25 * static_cast<double>(k + 1));
+  return spread;
+}
+
+void AddTotals(const std::vector<CaseSums>& totals, DatasetSummary* summary) {
+  summary->label_counts.resize(totals.front().label_counts.size());
+  summary->decision_counts.resize(summary->label_counts.size());
+  for (const CaseSums& part : totals) {
+    if (summary->repeated_example.empty()) summary->repeated_example = part.example;
+    summary->repeated += part.repeated;
+    for (size_t c = 0; c < part.label_counts.size(); ++c) {
+      summary->label_counts[c] += part.label_counts[c];
+      summary->decision_counts[c] += part.decision_counts[c];
+      summary->labelled += part.label_counts[c];
+      summary->voxels += part.decision_counts[c];
+    }
+  }
 }
 
 }  // namespace
 
 DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
-  const Pooling pooling;
   DatasetSummary summary;
-  const Dataset cases = ReadableCases(dataset, {pooling}, options, &summary.skipped);
-  const CaseStream stream(cases, {pooling}, StreamOptionsOf(options));
+  const Dataset cases = ReadableCases(dataset, {Pooling{}}, options, &summary.skipped);
+  const CaseStream stream(cases, {Pooling{}}, StreamOptionsOf(options));
   const int64_t num_classes = dataset.num_classes();
+  const auto num_members = static_cast<int64_t>(cases.cases.front().members.size());
   const auto workers = static_cast<size_t>(stream.num_workers());
-  std::vector<std::vector<std::unique_ptr<CaseSums>>> sums(static_cast<size_t>(stream.num_cases()));
+  std::vector<std::vector<std::unique_ptr<CaseSums>>> sums(cases.cases.size());
   for (auto& per_worker : sums) per_worker.resize(workers);
   std::vector<TileBuffer> buffers(workers);
   std::atomic<int64_t> renormalised{0};
   summary.cases.resize(sums.size());
   std::vector<CaseSums> totals;
-  for (size_t c = 0; c < sums.size(); ++c) totals.emplace_back(num_classes);
+  for (size_t c = 0; c < sums.size(); ++c) totals.emplace_back(num_classes, num_members);
 
   stream.ForEachBlock(
       "inspect",
       [&](VoxelBlock& block, int64_t c, int worker) {
         const auto w = static_cast<size_t>(worker);
         auto& mine = sums[static_cast<size_t>(c)][w];
-        if (!mine) mine = std::make_unique<CaseSums>(num_classes);
-        for (int64_t t = 0; t < block.num_tiles(); ++t)
-          AddTile(block.PoolTileInto(t, pooling, &buffers[w]), mine.get());
-        mine->free_energy->Flush();
-        renormalised += block.TakeRenormalised();
+        if (!mine) mine = std::make_unique<CaseSums>(num_classes, num_members);
+        renormalised += AddBlock(&block, &buffers[w], mine.get());
       },
       [&](int64_t c, const CaseReader& reader) {
         const auto i = static_cast<size_t>(c);
@@ -145,18 +217,28 @@ DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
         summary.cases[i] = SummaryOf(cases.cases[i], reader, totals[i]);
       });
 
-  CaseSums total(num_classes);
-  for (const CaseSums& part : totals) {
-    if (summary.repeated_example.empty()) summary.repeated_example = part.example;
-    total.Merge(part);
-  }
-  summary.label_counts = total.label_counts;
-  summary.decision_counts = total.decision_counts;
-  for (const int64_t count : total.label_counts) summary.labelled += count;
-  for (const int64_t count : total.decision_counts) summary.voxels += count;
-  summary.repeated = total.repeated;
+  AddTotals(totals, &summary);
+  for (size_t m = 0; m < static_cast<size_t>(num_members); ++m)
+    summary.free_energy.push_back(SpreadOf(summary.cases, m));
   summary.renormalised = renormalised;
   return summary;
+}
+
+std::vector<MethodSummary> Methods(int64_t num_classes) {
+  std::vector<MethodSummary> methods;
+  for (const CalibratorInfo* info : Calibrators()) {
+    std::vector<std::string> stages = {info->name};
+    if (info->composes) stages.emplace_back("ts");  // the simplest base
+    const auto calibrator = MakeCalibrator(stages, {});
+    const Properties properties = calibrator->properties();
+    const ParameterCounts counts = calibrator->counts(num_classes);
+    methods.push_back({.name = fmt::format("{}", fmt::join(stages, "+")),
+                       .translation_invariant = properties.translation_invariant,
+                       .preserves = NameOf(properties.preserves),
+                       .optimised = counts.optimised,
+                       .identifiable = counts.identifiable});
+  }
+  return methods;
 }
 
 }  // namespace segcal

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tests/support/errors.h"
 #include "tests/support/scene_files.h"
@@ -84,6 +86,61 @@ TEST(Inspect, GivesTheFreeEnergyOverAllVoxels) {
   }
 }
 
+// Scalar twin: free energy of the mean of the first members, spread over voxels, then quartiles as
+// NumPy's by linear interpolation, by hand for five cases: order statistics 1, 2 and 3.
+TEST(Inspect, GivesTheSpreadOfTheFreeEnergyForEveryEnsembleSize) {
+  const Scene scene = RandomScene(
+      {.num_cases = 5, .num_members = 3, .num_classes = 4, .shape = {45, 47}, .ignored = 0.2});
+  const DatasetSummary summary = InspectScene(scene);
+  ASSERT_EQ(summary.free_energy.size(), 3u);
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  for (size_t m = 0; m < 3; ++m) {
+    std::vector<double> spread;
+    for (size_t i = 0; i < 5; ++i) {
+      std::vector<double> values;
+      for (size_t v = 0; v < n; ++v) {
+        double exps = 0.0;
+        for (size_t c = 0; c < 4; ++c) {
+          double sum = 0.0;
+          for (size_t k = 0; k <= m; ++k) sum += static_cast<double>(scene.logits[i][k][c * n + v]);
+          exps += std::exp(sum / static_cast<double>(m + 1));
+        }
+        values.push_back(std::log(exps));
+      }
+      const double mean =
+          std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n);
+      double squares = 0.0;
+      for (const double value : values) squares += (value - mean) * (value - mean);
+      spread.push_back(std::sqrt(squares / static_cast<double>(n)));
+      ASSERT_EQ(summary.cases[i].free_energy_std_by_size.size(), 3u);
+      EXPECT_NEAR(summary.cases[i].free_energy_std_by_size[m], spread[i], 1e-6);
+    }
+    std::sort(spread.begin(), spread.end());
+    const FreeEnergySpread& row = summary.free_energy[m];
+    EXPECT_EQ(row.members, static_cast<int64_t>(m) + 1);
+    EXPECT_EQ(row.cases, 5);
+    EXPECT_NEAR(row.mean, std::accumulate(spread.begin(), spread.end(), 0.0) / 5.0, 1e-6);
+    for (size_t k = 0; k < 3; ++k) EXPECT_NEAR(row.quartiles[k], spread[k + 1], 1e-6);
+  }
+  for (const CaseSummary& c : summary.cases)
+    EXPECT_EQ(c.free_energy_std, c.free_energy_std_by_size.back());
+}
+
+TEST(Inspect, LeavesCasesWithoutAFreeEnergyOutOfItsSpread) {
+  Scene scene = SmallScene();
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  scene.masks = {std::vector<uint8_t>(n, 0), std::vector<uint8_t>(n, 1)};
+  const DatasetSummary one = InspectScene(scene);
+  EXPECT_TRUE(std::isnan(one.cases[0].free_energy_std));
+  EXPECT_EQ(one.free_energy.at(0).cases, 1);
+  for (const double q : one.free_energy[0].quartiles) EXPECT_EQ(q, one.cases[1].free_energy_std);
+  scene.masks[1].assign(n, 0);
+  const DatasetSummary none = InspectScene(scene);
+  EXPECT_EQ(none.free_energy.at(0).cases, 0);
+  EXPECT_TRUE(std::isnan(none.free_energy[0].mean));
+  EXPECT_TRUE(std::isnan(none.free_energy[0].quartiles[1]));
+}
+
 TEST(Inspect, ShowsAConstantFill) {
   Scene scene = SmallScene();
   for (size_t c = 0; c < 3; ++c) {
@@ -104,6 +161,19 @@ TEST(Inspect, CountsRenormalisedProbabilities) {
     scene.logits[0][0][500 + v] = v < 20 ? 0.7f : 0.75f;
   }
   EXPECT_EQ(InspectScene(scene).renormalised, 20);
+}
+
+// Rows are counted once, not again for every ensemble size.
+TEST(Inspect, CountsRenormalisedRowsOfAnEnsembleOnce) {
+  Scene scene = RandomScene({.num_cases = 1, .num_members = 3, .num_classes = 2, .shape = {500}});
+  scene.dataset.input = "probabilities";
+  for (auto& member : scene.logits[0]) {
+    for (size_t v = 0; v < 500; ++v) {
+      member[v] = 0.25f;
+      member[500 + v] = v < 20 ? 0.7f : 0.75f;
+    }
+  }
+  EXPECT_EQ(InspectScene(scene).renormalised, 60);
 }
 
 TEST(Inspect, TakesUnlabelledCases) {
@@ -127,6 +197,51 @@ TEST(Inspect, DoesNotDependOnThreads) {
       EXPECT_EQ(other.cases[i].free_energy_std, one.cases[i].free_energy_std);
     }
   }
+}
+
+// Optimised and identifiable numbers of [Kirscher26, Table 2], whose columns are C = 2, 5 and 20.
+TEST(Methods, HaveTheParameterCountsOfThePaper) {
+  struct PaperRow {
+    const char* name;
+    int64_t counts[3][2];
+  };
+  constexpr PaperRow kTable2[] = {
+      {"ts", {{1, 1}, {1, 1}, {1, 1}}},
+      {"ets", {{4, 3}, {4, 3}, {4, 3}}},
+      {"ms", {{6, 3}, {30, 24}, {420, 399}}},
+      {"ms_c", {{5, 2}, {26, 20}, {401, 380}}},
+      {"dc", {{6, 3}, {30, 24}, {420, 399}}},
+      {"lts", {{357, 357}, {882, 882}, {3507, 3507}}},
+      {"cdc", {{12, 6}, {150, 120}, {8400, 7980}}},
+      {"cms_ap", {{10, 4}, {130, 100}, {8020, 7600}}},
+      {"cms_op", {{10, 4}, {130, 100}, {8020, 7600}}},
+  };
+  constexpr int64_t kClasses[] = {2, 5, 20};
+  int compared = 0;
+  for (size_t k = 0; k < 3; ++k) {
+    for (const MethodSummary& method : Methods(kClasses[k])) {
+      for (const PaperRow& row : kTable2) {
+        if (method.name != row.name) continue;
+        EXPECT_EQ(method.optimised, row.counts[k][0]) << row.name << ", C = " << kClasses[k];
+        EXPECT_EQ(method.identifiable, row.counts[k][1]) << row.name << ", C = " << kClasses[k];
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 3);
+  EXPECT_EQ(compared % 3, 0);
+}
+
+TEST(Methods, SayWhatTheyGuarantee) {
+  int seen = 0;
+  for (const MethodSummary& method : Methods(5)) {
+    if (method.name != "none" && method.name != "ts") continue;
+    EXPECT_TRUE(method.translation_invariant);
+    EXPECT_EQ(method.preserves, "order");
+    EXPECT_EQ(method.optimised, method.name == "ts" ? 1 : 0);
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2);
 }
 
 TEST(Inspect, SkipsBadCasesWhenToldTo) {

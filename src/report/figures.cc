@@ -12,6 +12,8 @@
 #include "pipeline/spec.h"
 #include "report/case_picture.h"
 #include "report/colorize.h"
+#include "report/field_picture.h"
+#include "report/panels.h"
 #include "report/reliability.h"
 #include "report/table.h"
 
@@ -75,6 +77,17 @@ Slice ChooseSlice(const Dataset& dataset, const CaseMaps& maps) {
       maps.labels, slice.depth, slice.size.count(), dataset.background.value_or(-1));
   slice.first = slice.index * slice.size.count();
   return slice;
+}
+
+std::string TitleOf(const CaseMaps& maps, const Slice& slice) {
+  if (slice.depth == 1) return maps.id;
+  return fmt::format("{}, slice {} of {}", maps.id, slice.index, slice.depth);
+}
+
+// Height of a pixel over its width.
+double AspectOf(const CaseMaps& maps) {
+  const size_t axes = maps.spacing.size();
+  return axes >= 2 ? maps.spacing[axes - 2] / maps.spacing[axes - 1] : 1.0;
 }
 
 template <class T>
@@ -155,12 +168,9 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result) {
   const Slice slice = ChooseSlice(dataset, maps);
   CasePicture picture;
-  picture.title = slice.depth == 1
-                      ? maps.id
-                      : fmt::format("{}, slice {} of {}", maps.id, slice.index, slice.depth);
+  picture.title = TitleOf(maps, slice);
   picture.size = slice.size;
-  const size_t axes = maps.spacing.size();
-  if (axes >= 2) picture.pixel_aspect = maps.spacing[axes - 2] / maps.spacing[axes - 1];
+  picture.pixel_aspect = AspectOf(maps);
   picture.classes = dataset.classes;
   picture.background = dataset.background.value_or(-1);
   picture.image = ReadImage(dataset, FindCase(dataset, maps.id), slice);
@@ -179,6 +189,31 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
   }
   picture.fields = {{.caption = "free energy", .values = Cut(maps.free_energy, slice)}};
   return CasePictureSvg(picture);
+}
+
+std::string FreeEnergyFigure(const Dataset& dataset,
+                             const DatasetSummary& summary,
+                             size_t num_cases,
+                             const std::function<CaseMaps(size_t)>& maps_of) {
+  const FreeEnergySpread& spread = summary.free_energy.back();
+  PanelPage page{.title = dataset.name + ": free energy"};
+  // Short enough for a page of one narrow panel.
+  page.note = fmt::format("std {:.2f} [{:.2f}, {:.2f}, {:.2f}] · {} case{} · M = {}",
+                          spread.mean,
+                          spread.quartiles[0],
+                          spread.quartiles[1],
+                          spread.quartiles[2],
+                          spread.cases,
+                          spread.cases == 1 ? "" : "s",
+                          spread.members);
+  for (size_t i = 0; i < num_cases; ++i) {
+    const CaseMaps maps = maps_of(i);
+    const Slice slice = ChooseSlice(dataset, maps);
+    if (i == 0) page.pixel_aspect = AspectOf(maps);
+    page.panels.push_back(FieldPanel(
+        {.caption = TitleOf(maps, slice), .values = Cut(maps.free_energy, slice)}, slice.size));
+  }
+  return PanelPageSvg(page);
 }
 
 std::string MetricsTable(const EvaluateResult& result) {

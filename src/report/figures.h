@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "pipeline/case_maps.h"
 #include "segcal/dataset.h"
 #include "segcal/evaluate.h"
+#include "segcal/inspect.h"
 
 namespace segcal {
 
@@ -16,6 +18,13 @@ std::string ReliabilityFigure(const EvaluateResult& result);
 // A slice of one case: image, labels, prediction, errors, confidence before and after, free energy.
 // After is the last pipeline, before the first one with the same pooling.
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result);
+
+// The free energy of some cases, a slice of each on a scale of its own, under the spread over all.
+// `maps_of` gives the maps of one of the `num_cases`; one is held at a time.
+std::string FreeEnergyFigure(const Dataset& dataset,
+                             const DatasetSummary& summary,
+                             size_t num_cases,
+                             const std::function<CaseMaps(size_t)>& maps_of);
 
 // The table of an evaluation: one row per pipeline, the columns of the main paper's tables.
 std::string MetricsTable(const EvaluateResult& result);

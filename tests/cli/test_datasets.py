@@ -2,6 +2,7 @@
 """Data set files are read strictly, and `inspect` tells what is in them."""
 
 import json
+import re
 import xml.dom.minidom
 
 import numpy as np
@@ -116,6 +117,35 @@ def test_figures_are_pictures(tmp_path):
     assert names == ["case.svg", "reliability.svg"]
     for path in (tmp_path / "f").iterdir():
         assert xml.dom.minidom.parse(str(path)).documentElement.tagName == "svg"
+
+
+def test_inspect_draws_the_free_energy(tmp_path):
+    dataset = small_dataset(tmp_path, num_cases=8, num_members=2)
+    text = run("inspect", dataset, "--figures", tmp_path / "f").stdout
+    assert "free_energy.svg" in text
+    page = (tmp_path / "f" / "free_energy.svg").read_text()
+    assert xml.dom.minidom.parseString(page).documentElement.tagName == "svg"
+    assert "8 cases" in page and "M = 2" in page
+    assert [f"case{k}" in page for k in range(8)] == [True] * 6 + [False] * 2
+    run("inspect", dataset, "--json", "--figures", tmp_path / "g", "--picture", "case7")
+    page = (tmp_path / "g" / "free_energy.svg").read_text()
+    assert "case7" in page and "case0" not in page
+    assert "nine" in fails(2, "inspect", dataset, "--figures", tmp_path / "h", "--picture", "nine")
+    assert not (tmp_path / "h").exists()
+
+
+def test_a_model_has_no_free_energy_to_draw(model, tmp_path):
+    assert "is a model" in fails(2, "inspect", model, "--figures", tmp_path / "f")
+
+
+def test_inspect_counts_the_parameters_of_every_method(dataset):
+    methods = {m["name"]: m for m in inspect(dataset)["methods"]}
+    assert methods["ts"] == {"name": "ts", "optimised": 1, "identifiable": 1,
+                             "translation_invariant": True, "preserves": "order"}
+    text = run("inspect", dataset).stdout
+    assert "Parameters of each method for 4 classes" in text
+    for name, method in methods.items():
+        assert re.search(rf"^{re.escape(name)} +{method['optimised']} ", text, re.MULTILINE), name
 
 
 def test_simulate_refuses_a_folder_that_is_in_use(tmp_path):

@@ -13,7 +13,7 @@ import time
 import pytest
 from program import PROGRAM, change, fails, fit, run, small_dataset
 
-COMMANDS = ["simulate", "index", "inspect", "fit", "apply", "evaluate"]
+COMMANDS = ["simulate", "index", "inspect", "fit", "apply", "evaluate", "verify"]
 
 
 def test_help_lists_every_command_and_the_exit_codes():
@@ -21,7 +21,7 @@ def test_help_lists_every_command_and_the_exit_codes():
     for command in COMMANDS:
         assert re.search(rf"^  {command} ", text, re.MULTILINE)
     codes = "0 ok, 1 internal error, 2 wrong usage, 3 bad data, 4 input/output error"
-    assert f"Exit codes: {codes}" in text
+    assert f"Exit codes: {codes},\n5 verify: the declaration does not hold." in text
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -73,6 +73,7 @@ def test_results_go_to_standard_output_and_nothing_else_does(dataset, model, tmp
         "fit": ["fit", dataset, "-o", tmp_path / "m.json", "--json"],
         "apply": ["apply", model, dataset, "-o", tmp_path / "out", "--json"],
         "evaluate": ["evaluate", dataset, "-m", model, "--json", "--figures", tmp_path / "f"],
+        "verify": ["verify", model, dataset, "--voxels", 10000, "--json"],
     }
     for name, command in commands.items():
         done = run(*command)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every calibrator declares holds on emitted values, however it was fitted; including
+// calibrators added tomorrow.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrators/list.h"
+#include "pipeline/fit.h"
+#include "pipeline/model.h"
+#include "segcal/error.h"
+#include "segcal/simulate.h"
+#include "segcal/verify.h"
+#include "tests/support/models.h"
+#include "tests/support/scene.h"
+#include "tests/support/temp_folder.h"
+
+namespace segcal {
+namespace {
+
+using testing::RandomScene;
+using testing::Scene;
+
+class EveryMethod : public ::testing::TestWithParam<const CalibratorInfo*> {
+ protected:
+  // What stands before a + gets the simplest calibrator as its base.
+  std::string Pipeline(const std::string& pooling = "z") const {
+    return std::string(GetParam()->name) + (GetParam()->composes ? "+ts" : "") + "(" + pooling +
+           ")";
+  }
+  Model FitTo(const Scene& scene, const std::string& pooling = "z") const {
+    return FitStream(*scene.Stream(2), ParsePipeline(Pipeline(pooling)), /*seed=*/7);
+  }
+  // Scenes and generated inputs have none.
+  bool NeedsImage() const {
+    return MakeCalibrator(ParsePipeline(Pipeline()).stages, {})->needs().image;
+  }
+};
+
+VerifyOptions Voxels(int64_t voxels) {
+  VerifyOptions options;
+  options.voxels = voxels;
+  options.run.threads = 2;
+  return options;
+}
+
+const VerifyCheck& Find(const VerifyResult& result, const std::string& name) {
+  return *std::find_if(result.checks.begin(), result.checks.end(), [&](const VerifyCheck& check) {
+    return check.name == name;
+  });
+}
+
+// Half of a class is labelled as another, so that no map is left near the identity.
+Scene TiltedScene() {
+  Scene scene = RandomScene({.seed = 12, .num_classes = 5, .shape = {70, 80}});
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  for (size_t i = 0; i < scene.logits.size(); ++i) {
+    for (size_t v = 0; v < n; ++v) {
+      if (scene.labels[i][v] == 4 && v % 2 == 0) scene.labels[i][v] = 0;
+    }
+  }
+  return scene;
+}
+
+TEST_P(EveryMethod, HoldsWhatItDeclaresOnAMillionVoxels) {
+  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  const VerifyResult result = Verify(FitTo(TiltedScene()), Voxels(1'000'000));
+  EXPECT_TRUE(result.holds()) << ToJson(result);
+  EXPECT_GE(Find(result, "rows").voxels, 1'000'000);
+  // Whoever does not declare to forget offsets is seen to depend on them.
+  const VerifyCheck& translation = Find(result, "translation");
+  EXPECT_EQ(translation.violations > 0, !result.translation_invariant);
+}
+
+TEST_P(EveryMethod, HoldsWhatItDeclaresForEveryPooling) {
+  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  const Scene scene = RandomScene({.num_members = 2, .num_classes = 4});
+  for (const char* pooling : {"p", "z1"}) {
+    const VerifyResult result = Verify(FitTo(scene, pooling), Voxels(100'000));
+    EXPECT_TRUE(result.holds()) << pooling << ToJson(result);
+  }
+}
+
+// Data on which a fit runs to the ends of what it may be.
+TEST_P(EveryMethod, HoldsWhatItDeclaresAfterADegenerateFit) {
+  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  const Scene plain = RandomScene({.seed = 3, .num_cases = 1, .num_classes = 4});
+  const auto n = static_cast<size_t>(plain.num_voxels());
+  const auto with_labels = [&](const auto& label_of) {
+    Scene scene = plain;
+    for (size_t v = 0; v < n; ++v) scene.labels[0][v] = label_of(v);
+    return scene;
+  };
+  const auto extreme = [&](size_t v, bool largest) {
+    int32_t best = 0;
+    for (int32_t c = 1; c < 4; ++c) {
+      const float z = plain.logits[0][0][static_cast<size_t>(c) * n + v];
+      const float kept = plain.logits[0][0][static_cast<size_t>(best) * n + v];
+      if (largest ? z > kept : z < kept) best = c;
+    }
+    return best;
+  };
+  const std::vector<std::pair<const char*, Scene>> scenes = {
+      {"always right", with_labels([&](size_t v) { return extreme(v, true); })},
+      {"always wrong", with_labels([&](size_t v) { return extreme(v, false); })},
+      {"one label", with_labels([](size_t) { return 2; })},
+      {"one voxel", with_labels([](size_t v) { return v == 100 ? 1 : 255; })}};
+  for (const auto& [name, scene] : scenes) {
+    try {
+      const VerifyResult result = Verify(FitTo(scene), Voxels(50'000));
+      EXPECT_TRUE(result.holds()) << name << ToJson(result);
+    } catch (const Error& error) {
+      // A method may need more than that, and says so; the first two have thousands of voxels.
+      EXPECT_TRUE(std::string(name).starts_with("one")) << name << ": " << error.what();
+    }
+  }
+}
+
+// Class 3 is never decided for nor labelled. Who has an expert per class has one without voxels,
+// which is the fitted temperature.
+TEST_P(EveryMethod, DefinesExpertsWithoutVoxels) {
+  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  Scene scene = RandomScene({.seed = 4, .num_classes = 4, .shape = {50, 60}});
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  for (size_t i = 0; i < scene.logits.size(); ++i) {
+    for (size_t v = 0; v < n; ++v) {
+      float* z = scene.logits[i][0].data() + v;
+      z[3 * n] = std::min({z[0], z[n], z[2 * n]}) - 1.0f;
+      if (scene.labels[i][v] == 3) scene.labels[i][v] = 0;
+    }
+  }
+  const Model model = FitTo(scene);
+  EXPECT_TRUE(Verify(model, Voxels(50'000)).holds());
+
+  const std::vector<Certificate>& experts = model.state().fit.outcome.certificates;
+  if (experts.size() != 4) GTEST_SKIP() << "no expert per class";
+  ASSERT_EQ(experts[3].voxels, 0);
+  Scene unseen = scene;
+  for (auto& members : unseen.logits) {
+    for (size_t v = 0; v < n; ++v) members[0][3 * n + v] += 20.0f;
+  }
+  const Model temperature = FitStream(*scene.Stream(2), ParsePipeline("ts(z)"), /*seed=*/7);
+  const std::vector<float> expected = testing::ApplyInMemory(temperature, unseen, 0);
+  const std::vector<float> found = testing::ApplyInMemory(model, unseen, 0);
+  for (size_t k = 0; k < found.size(); ++k) ASSERT_NEAR(found[k], expected[k], 1e-5) << k;
+}
+
+// From simulated files through the public interface.
+TEST_P(EveryMethod, FitsAndHoldsOnSimulatedFiles) {
+  const testing::TempFolder folder;
+  SimulateOptions simulated;
+  simulated.preset = "street";
+  simulated.num_cases = 4;
+  simulated.num_members = 2;
+  simulated.num_classes = 4;
+  simulated.size = {48, 56};
+  simulated.splits = {{"calibration", 2.0}, {"test", 2.0}};
+  Simulate(folder.File("data"), simulated);
+  const Dataset dataset = LoadDataset(folder.File("data"));
+  const Model model = Fit(dataset, Pipeline("p")).model;
+  VerifyOptions options = Voxels(0);
+  options.split = "test";
+  const VerifyResult result = Verify(model, dataset, options);
+  EXPECT_TRUE(result.holds()) << ToJson(result);
+  EXPECT_EQ(Find(result, "decision").voxels, 2 * 48 * 56);
+  EXPECT_EQ(Find(result, "decision").input, "dataset");
+}
+
+INSTANTIATE_TEST_SUITE_P(List,
+                         EveryMethod,
+                         ::testing::ValuesIn(Calibrators()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+}  // namespace
+}  // namespace segcal
