@@ -55,14 +55,14 @@ class Envelope {
  public:
   Envelope(int64_t n, double w)
       : n_(n),
-        weight_(w * w),
+        spacing_(w),
         steps_(static_cast<size_t>(n)),
         sites_(static_cast<size_t>(n)),
         starts_(static_cast<size_t>(n)) {
     // 1 / (2 w^2 k): a product costs less than a division. What it loses cannot change a result in
     // voxels: where it moves an intersection across a voxel, both parabolas have the same value.
     for (int64_t k = 1; k < n; ++k) {
-      steps_[static_cast<size_t>(k)] = 0.5 / (weight_ * static_cast<double>(k));
+      steps_[static_cast<size_t>(k)] = 0.5 / (w * w * static_cast<double>(k));
     }
   }
 
@@ -75,8 +75,8 @@ class Envelope {
       const int64_t begin = starts_[static_cast<size_t>(k)];
       const int64_t end = k + 1 < count_ ? starts_[static_cast<size_t>(k + 1)] : n_;
       for (int64_t p = begin; p < end; ++p) {
-        const auto d = static_cast<double>(p - q);
-        squared[p] = f[q] + weight_ * (d * d);
+        const double d = spacing_ * static_cast<double>(p - q);
+        squared[p] = f[q] + d * d;
       }
     }
     return true;
@@ -113,7 +113,7 @@ class Envelope {
   }
 
   int64_t n_;
-  double weight_;
+  double spacing_;
   std::vector<double> steps_;
   std::vector<int64_t> sites_;
   std::vector<int64_t> starts_;
