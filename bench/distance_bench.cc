@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // distance_bench FILE DEPTH HEIGHT WIDTH SPACING_Z SPACING_Y SPACING_X THREADS ROUNDS
 //
-// Squared distances to the sources in FILE (one byte per voxel) in voxels and with spacing; one line
-// per round: seconds of either. bench/distance.py compares them with SciPy's.
+// Squared distances to the sources in FILE (one byte per voxel) in voxels and with spacing; one
+// line per round: seconds of either. bench/distance.py compares them with SciPy's.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   std::vector<double> spacing;
   for (int i = 0; i < 3; ++i) shape.push_back(std::atoll(argv[2 + i]));
   for (int i = 0; i < 3; ++i) spacing.push_back(std::atof(argv[5 + i]));
-  const segcal::Grid grid = segcal::MakeGrid(shape, spacing);
+  const segcal::VoxelGrid grid = segcal::MakeGrid(shape, spacing);
   if (static_cast<int64_t>(sources.size()) != grid.num_voxels()) return 3;
   const int threads = std::atoi(argv[8]);
   for (int round = 0; round < std::atoi(argv[9]); ++round) {

@@ -10,10 +10,10 @@ namespace {
 
 // Calls pair(v, u) for every two face neighbours v < u of the grid.
 template <class Pair>
-void ForEachFace(const Grid& grid, Pair&& pair) {
-  const Box all{.begin = {0, 0, 0}, .end = grid.size};
+void ForEachFace(const VoxelGrid& grid, Pair&& pair) {
+  const VoxelBox all{.begin = {0, 0, 0}, .end = grid.size};
   for (size_t axis = 0; axis < 3; ++axis) {
-    Box lower = all;
+    VoxelBox lower = all;
     --lower.end[axis];
     const int64_t stride = grid.stride(axis);
     ForEachVoxel(grid, lower, [&](int64_t v, int64_t) { pair(v, v + stride); });
@@ -22,11 +22,11 @@ void ForEachFace(const Grid& grid, Pair&& pair) {
 
 // Calls visit(v) for the voxels of the image's border, some of them more than once.
 template <class Visit>
-void ForEachBorderVoxel(const Grid& grid, Visit&& visit) {
+void ForEachBorderVoxel(const VoxelGrid& grid, Visit&& visit) {
   for (size_t axis = 0; axis < 3; ++axis) {
     if (grid.size[axis] == 1) continue;
     for (const int64_t side : {int64_t{0}, grid.size[axis] - 1}) {
-      Box slice{.begin = {0, 0, 0}, .end = grid.size};
+      VoxelBox slice{.begin = {0, 0, 0}, .end = grid.size};
       slice.begin[axis] = side;
       slice.end[axis] = side + 1;
       ForEachVoxel(grid, slice, [&](int64_t v, int64_t) { visit(v); });
@@ -36,7 +36,7 @@ void ForEachBorderVoxel(const Grid& grid, Visit&& visit) {
 
 }  // namespace
 
-std::vector<uint8_t> LabelBoundary(const Grid& grid, std::span<const int32_t> labels) {
+std::vector<uint8_t> LabelBoundary(const VoxelGrid& grid, std::span<const int32_t> labels) {
   SEGCAL_DCHECK(static_cast<int64_t>(labels.size()) == grid.num_voxels());
   std::vector<uint8_t> boundary(labels.size());
   ForEachFace(grid, [&](int64_t v, int64_t u) {
@@ -48,13 +48,13 @@ std::vector<uint8_t> LabelBoundary(const Grid& grid, std::span<const int32_t> la
   return boundary;
 }
 
-std::vector<int32_t> SquaredBoundaryDistances(const Grid& grid,
+std::vector<int32_t> SquaredBoundaryDistances(const VoxelGrid& grid,
                                               std::span<const int32_t> labels,
                                               int num_threads) {
   return SquaredVoxelDistances(grid, LabelBoundary(grid, labels), num_threads);
 }
 
-std::vector<uint8_t> SurfaceOf(const Grid& grid, std::span<const uint8_t> set) {
+std::vector<uint8_t> SurfaceOf(const VoxelGrid& grid, std::span<const uint8_t> set) {
   SEGCAL_DCHECK(static_cast<int64_t>(set.size()) == grid.num_voxels());
   std::vector<uint8_t> surface(set.size());
   const auto mark = [&](int64_t v) {

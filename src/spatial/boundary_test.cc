@@ -13,7 +13,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Labels = std::vector<int32_t>;
 
-Grid GridOfShape(const std::vector<int64_t>& shape) { return MakeGrid(shape); }
+VoxelGrid GridOfShape(const std::vector<int64_t>& shape) { return MakeGrid(shape); }
 
 TEST(LabelBoundary, HasBothSidesAndNoBorderOfTheImage) {
   const Labels labels = {0,

@@ -31,7 +31,7 @@ void SumLines(
 
 }  // namespace
 
-void BoxSums(const Grid& grid,
+void BoxSums(const VoxelGrid& grid,
              const std::array<int64_t, 3>& radius,
              int num_threads,
              std::span<int64_t> values) {

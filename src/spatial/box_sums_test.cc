@@ -11,11 +11,11 @@
 namespace segcal {
 namespace {
 
-int64_t BruteForce(const Grid& grid,
+int64_t BruteForce(const VoxelGrid& grid,
                    const std::array<int64_t, 3>& radius,
                    const std::vector<int64_t>& values,
                    const std::array<int64_t, 3>& at) {
-  Box window;
+  VoxelBox window;
   for (size_t axis = 0; axis < 3; ++axis) {
     window.begin[axis] = std::max<int64_t>(0, at[axis] - radius[axis]);
     window.end[axis] = std::min(grid.size[axis], at[axis] + radius[axis] + 1);
@@ -26,7 +26,7 @@ int64_t BruteForce(const Grid& grid,
 }
 
 TEST(BoxSums, AreThoseOfTheWindowCutOffAtTheImage) {
-  const Grid grid = MakeGrid(std::vector<int64_t>{4, 9, 13});
+  const VoxelGrid grid = MakeGrid(std::vector<int64_t>{4, 9, 13});
   Rng rng(1, 0);
   std::vector<int64_t> values(static_cast<size_t>(grid.num_voxels()));
   for (int64_t& value : values) value = rng.Below(1000) - 500;

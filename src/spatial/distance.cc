@@ -24,7 +24,7 @@ constexpr T Far() {
 }
 
 // Threads pay from some ten thousand voxels on.
-int ThreadsFor(const Grid& grid, int num_threads) {
+int ThreadsFor(const VoxelGrid& grid, int num_threads) {
   return grid.num_voxels() < (1 << 15) ? 1 : num_threads;
 }
 
@@ -154,7 +154,7 @@ void TransformLines(T* at, int64_t lines, int64_t n, int64_t stride, LineWorker*
 // One axis but the last, in place (DT2).
 template <class T>
 void TransformAxis(
-    const Grid& grid, size_t axis, double spacing, int num_threads, std::vector<T>* squared) {
+    const VoxelGrid& grid, size_t axis, double spacing, int num_threads, std::vector<T>* squared) {
   const int64_t n = grid.size[axis];
   if (n == 1) return;
   const int64_t stride = grid.stride(axis);
@@ -171,7 +171,7 @@ void TransformAxis(
 }
 
 template <class T>
-std::vector<T> Transform(const Grid& grid,
+std::vector<T> Transform(const VoxelGrid& grid,
                          const std::array<double, 3>& spacing,
                          std::span<const uint8_t> sources,
                          int num_threads) {
@@ -189,7 +189,7 @@ std::vector<T> Transform(const Grid& grid,
 
 }  // namespace
 
-std::vector<int32_t> SquaredVoxelDistances(const Grid& grid,
+std::vector<int32_t> SquaredVoxelDistances(const VoxelGrid& grid,
                                            std::span<const uint8_t> sources,
                                            int num_threads) {
   double largest = 0.0;
@@ -205,7 +205,7 @@ std::vector<int32_t> SquaredVoxelDistances(const Grid& grid,
   return Transform<int32_t>(grid, {1.0, 1.0, 1.0}, sources, num_threads);
 }
 
-std::vector<double> SquaredDistances(const Grid& grid,
+std::vector<double> SquaredDistances(const VoxelGrid& grid,
                                      std::span<const uint8_t> sources,
                                      int num_threads) {
   return Transform<double>(grid, grid.spacing, sources, num_threads);

@@ -21,13 +21,13 @@ inline constexpr int32_t kNoSource = std::numeric_limits<int32_t>::max();
 
 // In voxels, whatever the grid's spacing: an integer. kNoSource without any source. An Error if the
 // grid is so large (sides beyond 26,000 in 3-D, 32,000 in 2-D) that 32 bits do not hold it.
-std::vector<int32_t> SquaredVoxelDistances(const Grid& grid,
+std::vector<int32_t> SquaredVoxelDistances(const VoxelGrid& grid,
                                            std::span<const uint8_t> sources,
                                            int num_threads);
 
 // In the units of the grid's spacing, within 4 units in the last place. Infinite without any
 // source.
-std::vector<double> SquaredDistances(const Grid& grid,
+std::vector<double> SquaredDistances(const VoxelGrid& grid,
                                      std::span<const uint8_t> sources,
                                      int num_threads);
 

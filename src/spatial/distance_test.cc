@@ -11,7 +11,7 @@
 namespace segcal {
 namespace {
 
-std::vector<uint8_t> RandomSources(uint64_t seed, const Grid& grid, double share) {
+std::vector<uint8_t> RandomSources(uint64_t seed, const VoxelGrid& grid, double share) {
   Rng rng(seed, 0);
   std::vector<uint8_t> sources(static_cast<size_t>(grid.num_voxels()));
   for (uint8_t& source : sources) source = rng.Uniform() < share ? 1 : 0;
@@ -19,7 +19,7 @@ std::vector<uint8_t> RandomSources(uint64_t seed, const Grid& grid, double share
 }
 
 // (DT1) as written: every voxel against every source.
-std::vector<double> BruteForce(const Grid& grid, const std::vector<uint8_t>& sources) {
+std::vector<double> BruteForce(const VoxelGrid& grid, const std::vector<uint8_t>& sources) {
   const auto at = [&](int64_t v) {
     return std::array<int64_t, 3>{
         v / grid.stride(0), v / grid.stride(1) % grid.size[1], v % grid.size[2]};
@@ -57,7 +57,7 @@ constexpr double kShares[] = {0.003, 0.02, 0.3, 0.9, 1.0};
 
 TEST(SquaredVoxelDistances, AreThoseOfBruteForce) {
   for (const Shape& shape : kShapes) {
-    const Grid grid = MakeGrid(shape.size);
+    const VoxelGrid grid = MakeGrid(shape.size);
     for (const double share : kShares) {
       const std::vector<uint8_t> sources = RandomSources(1, grid, share);
       const std::vector<double> expected = BruteForce(grid, sources);
@@ -72,7 +72,7 @@ TEST(SquaredVoxelDistances, AreThoseOfBruteForce) {
 
 TEST(SquaredDistances, AreThoseOfBruteForceWithAnySpacing) {
   for (const Shape& shape : kShapes) {
-    const Grid grid = MakeGrid(shape.size, shape.spacing);
+    const VoxelGrid grid = MakeGrid(shape.size, shape.spacing);
     for (const double share : kShares) {
       const std::vector<uint8_t> sources = RandomSources(2, grid, share);
       const std::vector<double> expected = BruteForce(grid, sources);
@@ -90,20 +90,21 @@ TEST(SquaredDistances, AreThoseOfBruteForceWithAnySpacing) {
 
 // One source in the corner: the distance is the index, also far beyond 2^24.
 TEST(SquaredVoxelDistances, AreExactOnLongLines) {
-  const Grid grid = MakeGrid(std::vector<int64_t>{3, 20001});
+  const VoxelGrid grid = MakeGrid(std::vector<int64_t>{3, 20001});
   std::vector<uint8_t> sources(static_cast<size_t>(grid.num_voxels()));
   sources[0] = 1;
   const std::vector<int32_t> found = SquaredVoxelDistances(grid, sources, 1);
   for (const int32_t x : {0, 1, 5793, 19999, 20000}) {
     EXPECT_EQ(found[static_cast<size_t>(2 * 20001 + x)], x * x + 4);
   }
-  const Grid upright = MakeGrid(std::vector<int64_t>{20001, 3});
+  const VoxelGrid upright = MakeGrid(std::vector<int64_t>{20001, 3});
   const std::vector<int32_t> turned = SquaredVoxelDistances(upright, sources, 1);
   EXPECT_EQ(turned[static_cast<size_t>(20000 * 3 + 2)], 20000 * 20000 + 4);
 }
 
 TEST(SquaredDistances, HaveTheSameBitsForAnyNumberOfThreads) {
-  const Grid grid = MakeGrid(std::vector<int64_t>{33, 41, 57}, std::vector<double>{3.0, 0.7, 0.9});
+  const VoxelGrid grid =
+      MakeGrid(std::vector<int64_t>{33, 41, 57}, std::vector<double>{3.0, 0.7, 0.9});
   const std::vector<uint8_t> sources = RandomSources(3, grid, 0.01);
   const std::vector<double> one = SquaredDistances(grid, sources, 1);
   const std::vector<int32_t> one_voxels = SquaredVoxelDistances(grid, sources, 1);
@@ -114,14 +115,14 @@ TEST(SquaredDistances, HaveTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(SquaredDistances, WithoutASourceAreInfinite) {
-  const Grid grid = MakeGrid(std::vector<int64_t>{4, 5});
+  const VoxelGrid grid = MakeGrid(std::vector<int64_t>{4, 5});
   const std::vector<uint8_t> none(20);
   for (const double d : SquaredDistances(grid, none, 1)) EXPECT_EQ(d, INFINITY);
   for (const int32_t d : SquaredVoxelDistances(grid, none, 1)) EXPECT_EQ(d, kNoSource);
 }
 
 TEST(SquaredVoxelDistances, RefuseAnImageWhoseDistancesDoNotFit) {
-  const Grid grid{.size = {1, 46342, 46342}};
+  const VoxelGrid grid{.size = {1, 46342, 46342}};
   testing::ExpectError(
       ErrorCode::kUnsupported, {"46342", "2^31"}, [&] { SquaredVoxelDistances(grid, {}, 1); });
 }

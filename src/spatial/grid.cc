@@ -7,7 +7,7 @@
 
 namespace segcal {
 
-double Grid::Diagonal() const noexcept {
+double VoxelGrid::Diagonal() const noexcept {
   double squared = 0.0;
   for (size_t axis = 0; axis < 3; ++axis) {
     const double length = static_cast<double>(size[axis]) * spacing[axis];
@@ -16,7 +16,7 @@ double Grid::Diagonal() const noexcept {
   return std::sqrt(squared);
 }
 
-Grid MakeGrid(std::span<const int64_t> shape, std::span<const double> spacing) {
+VoxelGrid MakeGrid(std::span<const int64_t> shape, std::span<const double> spacing) {
   if (shape.empty() || shape.size() > 3) {
     Throw(ErrorCode::kInvalidArgument, "grid: {} axes; one, two or three are needed", shape.size());
   }
@@ -26,7 +26,7 @@ Grid MakeGrid(std::span<const int64_t> shape, std::span<const double> spacing) {
           spacing.size(),
           shape.size());
   }
-  Grid grid;
+  VoxelGrid grid;
   const size_t first = 3 - shape.size();
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 1) {
@@ -45,8 +45,8 @@ Grid MakeGrid(std::span<const int64_t> shape, std::span<const double> spacing) {
   return grid;
 }
 
-Grid GridOf(const Grid& grid, const Box& box) {
-  Grid part{.size = {1, 1, 1}, .spacing = grid.spacing};
+VoxelGrid GridOf(const VoxelGrid& grid, const VoxelBox& box) {
+  VoxelGrid part{.size = {1, 1, 1}, .spacing = grid.spacing};
   for (size_t axis = 0; axis < 3; ++axis) part.size[axis] = box.end[axis] - box.begin[axis];
   return part;
 }

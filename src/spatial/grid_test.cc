@@ -16,7 +16,7 @@ using Shape = std::vector<int64_t>;
 using Spacing = std::vector<double>;
 
 TEST(MakeGrid, PutsMissingAxesInFront) {
-  const Grid grid = MakeGrid(Shape{4, 5}, Spacing{0.5, 2.0});
+  const VoxelGrid grid = MakeGrid(Shape{4, 5}, Spacing{0.5, 2.0});
   EXPECT_EQ(grid.size, (std::array<int64_t, 3>{1, 4, 5}));
   EXPECT_EQ(grid.spacing, (std::array<double, 3>{1.0, 0.5, 2.0}));
   EXPECT_EQ(grid.num_voxels(), 20);
@@ -39,7 +39,7 @@ TEST(MakeGrid, NamesWhatIsWrong) {
   refused({3, 4}, {INFINITY, 1.0}, "spacing inf");
 }
 
-TEST(Grid, DiagonalIsThatOfTheWholeImageWithoutFlatAxes) {
+TEST(VoxelGrid, DiagonalIsThatOfTheWholeImageWithoutFlatAxes) {
   // The value that brain tumour challenges give a missing structure.
   EXPECT_NEAR(MakeGrid(Shape{240, 240, 155}).Diagonal(), 373.1287, 1e-4);
   EXPECT_DOUBLE_EQ(MakeGrid(Shape{1, 3, 4}, Spacing{9.0, 2.0, 2.0}).Diagonal(), 10.0);
@@ -47,15 +47,15 @@ TEST(Grid, DiagonalIsThatOfTheWholeImageWithoutFlatAxes) {
 }
 
 TEST(ForEachVoxel, VisitsABoxInOrder) {
-  const Grid grid = MakeGrid(Shape{2, 3, 4});
-  const Box box{.begin = {1, 0, 2}, .end = {2, 2, 4}};
+  const VoxelGrid grid = MakeGrid(Shape{2, 3, 4});
+  const VoxelBox box{.begin = {1, 0, 2}, .end = {2, 2, 4}};
   std::vector<std::pair<int64_t, int64_t>> visited;
   ForEachVoxel(grid, box, [&](int64_t v, int64_t inside) { visited.emplace_back(v, inside); });
   EXPECT_EQ(visited,
             (std::vector<std::pair<int64_t, int64_t>>{{14, 0}, {15, 1}, {18, 2}, {19, 3}}));
   EXPECT_EQ(GridOf(grid, box).size, (std::array<int64_t, 3>{1, 2, 2}));
   EXPECT_EQ(box.num_voxels(), 4);
-  EXPECT_TRUE(Box{}.empty());
+  EXPECT_TRUE(VoxelBox{}.empty());
 }
 
 }  // namespace

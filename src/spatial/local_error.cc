@@ -17,7 +17,7 @@ constexpr double kStep = 0x1p-30;
 
 }  // namespace
 
-std::vector<float> LocalCalibrationError(const Grid& grid,
+std::vector<float> LocalCalibrationError(const VoxelGrid& grid,
                                          std::span<const float> confidence,
                                          std::span<const uint16_t> predicted,
                                          std::span<const int32_t> labels,

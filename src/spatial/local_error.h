@@ -14,7 +14,7 @@ namespace segcal {
 // `radius` voxels to either side along each axis, cut off at the image. Voxels of kNoLabel take no
 // part in it; NaN where a window holds no other voxel. Within 1e-9 of (RG4), then rounded to float;
 // 22 bytes of memory per voxel.
-std::vector<float> LocalCalibrationError(const Grid& grid,
+std::vector<float> LocalCalibrationError(const VoxelGrid& grid,
                                          std::span<const float> confidence,
                                          std::span<const uint16_t> predicted,
                                          std::span<const int32_t> labels,

@@ -15,7 +15,7 @@ constexpr float kUpper[] = {0.25f, 0.5f, 0.75f, 1.0f};
 const BinEdges kEdges{.upper = kUpper, .closed_above = true};
 
 struct Scene {
-  Grid grid = MakeGrid(std::vector<int64_t>{3, 8, 9});
+  VoxelGrid grid = MakeGrid(std::vector<int64_t>{3, 8, 9});
   std::vector<float> confidence;
   std::vector<uint16_t> predicted;
   std::vector<int32_t> labels;
@@ -33,7 +33,7 @@ struct Scene {
     return LocalCalibrationError(grid, confidence, predicted, labels, kEdges, radius, threads);
   }
   // (RG4) as written.
-  double Expected(const Box& window) const {
+  double Expected(const VoxelBox& window) const {
     double gaps[4] = {};
     double count = 0.0;
     ForEachVoxel(grid, window, [&](int64_t voxel, int64_t) {
@@ -55,7 +55,7 @@ TEST(LocalCalibrationError, IsTheErrorOfEachWindow) {
     const std::vector<float> map = scene.Map(radius);
     for (int64_t v = 0; v < scene.grid.num_voxels(); ++v) {
       const std::array<int64_t, 3> at = {v / 72, v / 9 % 8, v % 9};
-      Box window;
+      VoxelBox window;
       for (size_t axis = 0; axis < 3; ++axis) {
         window.begin[axis] = std::max<int64_t>(0, at[axis] - radius);
         window.end[axis] = std::min(scene.grid.size[axis], at[axis] + radius + 1);

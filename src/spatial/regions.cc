@@ -8,12 +8,12 @@
 
 namespace segcal {
 
-std::vector<Box> LocalPatches(
-    const Grid& grid, int64_t side, int64_t count, uint64_t seed, uint64_t stream) {
+std::vector<VoxelBox> LocalPatches(
+    const VoxelGrid& grid, int64_t side, int64_t count, uint64_t seed, uint64_t stream) {
   SEGCAL_DCHECK(side >= 1);
   Rng rng(seed, stream);
-  std::vector<Box> patches(static_cast<size_t>(count));
-  for (Box& patch : patches) {
+  std::vector<VoxelBox> patches(static_cast<size_t>(count));
+  for (VoxelBox& patch : patches) {
     for (size_t axis = 0; axis < 3; ++axis) {
       const int64_t extent = std::min(side, grid.size[axis]);
       patch.begin[axis] = rng.Below(grid.size[axis] - extent + 1);

@@ -28,7 +28,7 @@ constexpr bool InAllRegion(int32_t label, int32_t squared_distance, int64_t back
 // voxels along each axis, uniformly among those inside the image; along an axis shorter than that,
 // all of it. The place of patch k is a function of (seed, stream, k) and the grid alone: equal for
 // every pipeline, and with its corner scaled, for every size of a sweep.
-std::vector<Box> LocalPatches(
-    const Grid& grid, int64_t side, int64_t count, uint64_t seed, uint64_t stream);
+std::vector<VoxelBox> LocalPatches(
+    const VoxelGrid& grid, int64_t side, int64_t count, uint64_t seed, uint64_t stream);
 
 }  // namespace segcal

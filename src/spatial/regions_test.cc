@@ -13,7 +13,7 @@ namespace {
 
 TEST(Regions, BoundaryReachesTwoVoxelsAndAllAddsTheForeground) {
   const std::vector<int32_t> labels = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, kNoLabel};
-  const Grid grid = MakeGrid(std::vector<int64_t>{11});
+  const VoxelGrid grid = MakeGrid(std::vector<int64_t>{11});
   const std::vector<int32_t> squared = SquaredBoundaryDistances(grid, labels, 1);
   std::vector<int> boundary;
   std::vector<int> all;
@@ -29,12 +29,12 @@ TEST(Regions, BoundaryReachesTwoVoxelsAndAllAddsTheForeground) {
 TEST(Regions, BoundaryIsEmptyWhereLabelsHaveNone) { EXPECT_FALSE(InBoundaryRegion(kNoSource)); }
 
 TEST(LocalPatches, LieInsideTheImageAndReachAllOfIt) {
-  const Grid grid = MakeGrid(std::vector<int64_t>{5, 9, 20});
-  const std::vector<Box> patches = LocalPatches(grid, 6, 2000, 1, 2);
+  const VoxelGrid grid = MakeGrid(std::vector<int64_t>{5, 9, 20});
+  const std::vector<VoxelBox> patches = LocalPatches(grid, 6, 2000, 1, 2);
   ASSERT_EQ(patches.size(), 2000u);
   std::set<int64_t> rows;
   std::set<int64_t> columns;
-  for (const Box& patch : patches) {
+  for (const VoxelBox& patch : patches) {
     EXPECT_EQ(patch.begin[0], 0);  // shorter than the patch
     EXPECT_EQ(patch.end[0], 5);
     EXPECT_EQ(patch.end[1] - patch.begin[1], 6);
@@ -49,7 +49,7 @@ TEST(LocalPatches, LieInsideTheImageAndReachAllOfIt) {
 }
 
 TEST(LocalPatches, DependOnSeedAndStream) {
-  const Grid grid = MakeGrid(std::vector<int64_t>{100, 100});
+  const VoxelGrid grid = MakeGrid(std::vector<int64_t>{100, 100});
   const auto corner = [&](uint64_t seed, uint64_t stream) {
     return LocalPatches(grid, 8, 1, seed, stream)[0].begin;
   };

@@ -24,7 +24,7 @@ struct ClassShape {
   std::vector<uint8_t> surface;
   std::vector<double> squared;
 
-  void Measure(const Grid& part, int num_threads) {
+  void Measure(const VoxelGrid& part, int num_threads) {
     surface = SurfaceOf(part, set);
     squared = SquaredDistances(part, surface, num_threads);
   }
@@ -33,7 +33,7 @@ struct ClassShape {
 struct ClassExtent {
   bool labelled = false;
   bool predicted = false;
-  Box box;
+  VoxelBox box;
 
   void Include(const std::array<int64_t, 3>& at) {
     const bool first = box.empty();
@@ -45,7 +45,7 @@ struct ClassExtent {
 };
 
 // Where each class lies, in either map.
-std::vector<ClassExtent> FindExtents(const Grid& grid,
+std::vector<ClassExtent> FindExtents(const VoxelGrid& grid,
                                      std::span<const int32_t> labels,
                                      std::span<const uint16_t> predicted,
                                      int64_t num_classes) {
@@ -69,7 +69,7 @@ std::vector<ClassExtent> FindExtents(const Grid& grid,
 }
 
 // The box with room for the tolerance band, and for one voxel in which its surface ends.
-Box Enlarge(const Grid& grid, Box box, double tolerance) {
+VoxelBox Enlarge(const VoxelGrid& grid, VoxelBox box, double tolerance) {
   for (size_t axis = 0; axis < 3; ++axis) {
     const double reach = std::ceil(tolerance * kRoundingSlack / grid.spacing[axis]);
     const auto room =
@@ -144,7 +144,7 @@ void Score(const ClassShape& truth, const ClassShape& found, double tolerance, S
 
 }  // namespace
 
-std::vector<SurfaceScores> ScoreSurfaces(const Grid& grid,
+std::vector<SurfaceScores> ScoreSurfaces(const VoxelGrid& grid,
                                          std::span<const int32_t> labels,
                                          std::span<const uint16_t> predicted,
                                          int64_t num_classes,
@@ -158,7 +158,7 @@ std::vector<SurfaceScores> ScoreSurfaces(const Grid& grid,
     scores[c].labelled = extents[c].labelled;
     scores[c].predicted = extents[c].predicted;
     if (!extents[c].labelled || !extents[c].predicted) continue;
-    const Box box = Enlarge(grid, extents[c].box, tolerance);
+    const VoxelBox box = Enlarge(grid, extents[c].box, tolerance);
     ClassShape truth(box.num_voxels());
     ClassShape found(box.num_voxels());
     ForEachVoxel(grid, box, [&](int64_t v, int64_t inside) {
@@ -167,7 +167,7 @@ std::vector<SurfaceScores> ScoreSurfaces(const Grid& grid,
       truth.set[static_cast<size_t>(inside)] = label == static_cast<int32_t>(c) ? 1 : 0;
       found.set[static_cast<size_t>(inside)] = decided ? 1 : 0;
     });
-    const Grid part = GridOf(grid, box);
+    const VoxelGrid part = GridOf(grid, box);
     truth.Measure(part, num_threads);
     found.Measure(part, num_threads);
     Score(truth, found, tolerance, &scores[c]);

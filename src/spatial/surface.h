@@ -26,7 +26,7 @@ struct SurfaceScores {
 
 // The scores of every class. Voxels whose label is kNoLabel belong to no class in either map. Works
 // class by class inside the box that holds the class in both maps: 20 bytes per voxel of the box.
-std::vector<SurfaceScores> ScoreSurfaces(const Grid& grid,
+std::vector<SurfaceScores> ScoreSurfaces(const VoxelGrid& grid,
                                          std::span<const int32_t> labels,
                                          std::span<const uint16_t> predicted,
                                          int64_t num_classes,

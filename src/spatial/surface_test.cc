@@ -12,7 +12,7 @@ namespace segcal {
 namespace {
 
 struct Maps {
-  Grid grid;
+  VoxelGrid grid;
   std::vector<int32_t> labels;
   std::vector<uint16_t> predicted;
 

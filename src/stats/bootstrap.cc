@@ -27,11 +27,11 @@ void CheckOptions(const BootstrapOptions& options) {
 }
 
 // Every case once.
-std::vector<Draw> Identity(const std::vector<int64_t>& cases_per_repeat) {
-  std::vector<Draw> draws;
+std::vector<CaseDraw> Identity(const std::vector<int64_t>& cases_per_repeat) {
+  std::vector<CaseDraw> draws;
   for (const int64_t size : cases_per_repeat) {
-    Draw draw{.repeat = static_cast<int64_t>(draws.size()),
-              .cases = std::vector<int64_t>(static_cast<size_t>(size))};
+    CaseDraw draw{.repeat = static_cast<int64_t>(draws.size()),
+                  .cases = std::vector<int64_t>(static_cast<size_t>(size))};
     std::iota(draw.cases.begin(), draw.cases.end(), int64_t{0});
     draws.push_back(std::move(draw));
   }
@@ -39,9 +39,9 @@ std::vector<Draw> Identity(const std::vector<int64_t>& cases_per_repeat) {
 }
 
 // (BS2): as many repeats as there are, with replacement, and of each as many cases as it has.
-void Resample(const std::vector<int64_t>& cases_per_repeat, Rng rng, std::vector<Draw>* draws) {
+void Resample(const std::vector<int64_t>& cases_per_repeat, Rng rng, std::vector<CaseDraw>* draws) {
   const auto repeats = static_cast<int64_t>(cases_per_repeat.size());
-  for (Draw& draw : *draws) {
+  for (CaseDraw& draw : *draws) {
     draw.repeat = rng.Below(repeats);
     const int64_t size = cases_per_repeat[static_cast<size_t>(draw.repeat)];
     draw.cases.resize(static_cast<size_t>(size));
@@ -55,9 +55,9 @@ std::vector<double> DefinedOnly(std::vector<double> values) {
 }
 
 // (BS1) of drawn cases.
-double MeanOfMeans(const RepeatedValues& values, std::span<const Draw> draws) {
+double MeanOfMeans(const RepeatedValues& values, std::span<const CaseDraw> draws) {
   double sum = 0.0;
-  for (const Draw& draw : draws) {
+  for (const CaseDraw& draw : draws) {
     const std::vector<double>& repeat = values[static_cast<size_t>(draw.repeat)];
     double inner = 0.0;
     for (const int64_t drawn : draw.cases) inner += repeat[static_cast<size_t>(drawn)];
@@ -68,12 +68,13 @@ double MeanOfMeans(const RepeatedValues& values, std::span<const Draw> draws) {
 
 }  // namespace
 
-Interval BootstrapStatistic(const std::vector<int64_t>& cases_per_repeat,
-                            const std::function<double(std::span<const Draw>)>& statistic,
-                            const BootstrapOptions& options) {
+BootstrapInterval BootstrapStatistic(
+    const std::vector<int64_t>& cases_per_repeat,
+    const std::function<double(std::span<const CaseDraw>)>& statistic,
+    const BootstrapOptions& options) {
   CheckOptions(options);
   const double undefined = std::nan("");
-  Interval interval{.estimate = undefined, .lower = undefined, .upper = undefined};
+  BootstrapInterval interval{.estimate = undefined, .lower = undefined, .upper = undefined};
   for (const int64_t size : cases_per_repeat) {
     if (size < 1) {
       Throw(ErrorCode::kInvalidArgument, "bootstrap: a repeat has {} cases; at least 1", size);
@@ -81,14 +82,14 @@ Interval BootstrapStatistic(const std::vector<int64_t>& cases_per_repeat,
     interval.num_cases += size;
   }
   if (cases_per_repeat.empty()) return interval;
-  const std::vector<Draw> identity = Identity(cases_per_repeat);
+  const std::vector<CaseDraw> identity = Identity(cases_per_repeat);
   interval.estimate = statistic(identity);
   if (interval.num_cases < 2) return interval;
   std::vector<double> replicates(static_cast<size_t>(options.replicates));
   const int threads = options.num_threads > 0 ? options.num_threads : AvailableThreads();
-  std::vector<std::vector<Draw>> draws(static_cast<size_t>(threads), identity);
+  std::vector<std::vector<CaseDraw>> draws(static_cast<size_t>(threads), identity);
   ParallelFor(options.replicates, threads, [&](int64_t replicate, int worker) {
-    std::vector<Draw>& own = draws[static_cast<size_t>(worker)];
+    std::vector<CaseDraw>& own = draws[static_cast<size_t>(worker)];
     Resample(cases_per_repeat, Rng(options.seed, static_cast<uint64_t>(replicate)), &own);
     replicates[static_cast<size_t>(replicate)] = statistic(own);
   });
@@ -98,7 +99,7 @@ Interval BootstrapStatistic(const std::vector<int64_t>& cases_per_repeat,
   return interval;
 }
 
-Interval BootstrapMean(const RepeatedValues& values, const BootstrapOptions& options) {
+BootstrapInterval BootstrapMean(const RepeatedValues& values, const BootstrapOptions& options) {
   RepeatedValues defined;
   std::vector<int64_t> sizes;
   for (const std::vector<double>& repeat : values) {
@@ -108,12 +109,12 @@ Interval BootstrapMean(const RepeatedValues& values, const BootstrapOptions& opt
     defined.push_back(std::move(kept));
   }
   return BootstrapStatistic(
-      sizes, [&](std::span<const Draw> draws) { return MeanOfMeans(defined, draws); }, options);
+      sizes, [&](std::span<const CaseDraw> draws) { return MeanOfMeans(defined, draws); }, options);
 }
 
-Interval BootstrapPairedDifference(const RepeatedValues& first,
-                                   const RepeatedValues& second,
-                                   const BootstrapOptions& options) {
+BootstrapInterval BootstrapPairedDifference(const RepeatedValues& first,
+                                            const RepeatedValues& second,
+                                            const BootstrapOptions& options) {
   if (first.size() != second.size()) {
     Throw(ErrorCode::kInvalidArgument,
           "paired differences: {} and {} repeats; they must be the same",

@@ -18,7 +18,7 @@ struct BootstrapOptions {
 
 // An estimate with its percentile bootstrap interval; bounds are NaN where fewer than two cases
 // leave nothing to resample.
-struct Interval {
+struct BootstrapInterval {
   double estimate = 0.0;
   double lower = 0.0;
   double upper = 0.0;
@@ -30,16 +30,16 @@ using RepeatedValues = std::vector<std::vector<double>>;
 
 // The mean over repeats of the mean over cases (BS1), with the interval of the two-level bootstrap
 // (BS2-BS4): repeats drawn with replacement, then the cases of each. One repeat: cases alone.
-Interval BootstrapMean(const RepeatedValues& values, const BootstrapOptions& options);
+BootstrapInterval BootstrapMean(const RepeatedValues& values, const BootstrapOptions& options);
 
 // The same of the case-wise differences second - first (BS5): both must list the same cases, and a
 // case takes part where both are defined.
-Interval BootstrapPairedDifference(const RepeatedValues& first,
-                                   const RepeatedValues& second,
-                                   const BootstrapOptions& options);
+BootstrapInterval BootstrapPairedDifference(const RepeatedValues& first,
+                                            const RepeatedValues& second,
+                                            const BootstrapOptions& options);
 
 // Cases of one repeat, as often as they were drawn.
-struct Draw {
+struct CaseDraw {
   int64_t repeat = 0;
   std::vector<int64_t> cases;
 };
@@ -47,8 +47,9 @@ struct Draw {
 // Any statistic of drawn cases, such as a metric of their pooled voxels. The estimate is that of
 // every case once; replicates where it is NaN take no part in the interval. It is called from
 // several threads at once.
-Interval BootstrapStatistic(const std::vector<int64_t>& cases_per_repeat,
-                            const std::function<double(std::span<const Draw>)>& statistic,
-                            const BootstrapOptions& options);
+BootstrapInterval BootstrapStatistic(
+    const std::vector<int64_t>& cases_per_repeat,
+    const std::function<double(std::span<const CaseDraw>)>& statistic,
+    const BootstrapOptions& options);
 
 }  // namespace segcal

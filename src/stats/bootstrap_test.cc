@@ -31,7 +31,7 @@ double Deviation(const std::vector<double>& values, double mean) {
 // ends are known to 0.006 of it with so many replicates.
 TEST(BootstrapMean, OfOneRepeatIsThatOfTheMean) {
   const std::vector<double> values = NormalValues(1, 400);
-  const Interval interval = BootstrapMean({values}, {.replicates = 200000, .seed = 3});
+  const BootstrapInterval interval = BootstrapMean({values}, {.replicates = 200000, .seed = 3});
   const double error = Deviation(values, interval.estimate) / 20.0;
   EXPECT_NEAR(interval.lower, interval.estimate - 1.959964 * error, 0.03 * error);
   EXPECT_NEAR(interval.upper, interval.estimate + 1.959964 * error, 0.03 * error);
@@ -49,7 +49,7 @@ TEST(BootstrapMean, OfTwoCasesIsTheBinomialDistribution) {
 // Repeats without spread inside: replicates are means of repeats drawn from {0, 3, 6}.
 TEST(BootstrapMean, DrawsRepeatsToo) {
   const RepeatedValues values = {{0.0, 0.0, 0.0}, {3.0, 3.0}, {6.0}};
-  const Interval interval = BootstrapMean(values, {.replicates = 20000});
+  const BootstrapInterval interval = BootstrapMean(values, {.replicates = 20000});
   EXPECT_DOUBLE_EQ(interval.estimate, 3.0);
   // P(mean = 0) = P(mean = 6) = 1/27 > 2.5 %.
   EXPECT_DOUBLE_EQ(interval.lower, 0.0);
@@ -66,8 +66,8 @@ TEST(BootstrapMean, EstimatesTheMeanOverRepeatsOfMeansOverCases) {
 TEST(BootstrapMean, LeavesUndefinedCasesAndEmptyRepeatsOut) {
   const RepeatedValues full = {{1.0, 2.0, 5.0}, {2.0, 3.0}};
   const RepeatedValues holes = {{1.0, kNan, 2.0, 5.0}, {kNan}, {2.0, 3.0, kNan}};
-  const Interval expected = BootstrapMean(full, {.seed = 8});
-  const Interval found = BootstrapMean(holes, {.seed = 8});
+  const BootstrapInterval expected = BootstrapMean(full, {.seed = 8});
+  const BootstrapInterval found = BootstrapMean(holes, {.seed = 8});
   EXPECT_EQ(found.estimate, expected.estimate);
   EXPECT_EQ(found.lower, expected.lower);
   EXPECT_EQ(found.upper, expected.upper);
@@ -75,7 +75,7 @@ TEST(BootstrapMean, LeavesUndefinedCasesAndEmptyRepeatsOut) {
 }
 
 TEST(BootstrapMean, HasNoBoundsWithoutASecondCase) {
-  const Interval one = BootstrapMean({{4.0}}, {});
+  const BootstrapInterval one = BootstrapMean({{4.0}}, {});
   EXPECT_EQ(one.estimate, 4.0);
   EXPECT_TRUE(std::isnan(one.lower) && std::isnan(one.upper));
   for (const RepeatedValues& none : {RepeatedValues{}, RepeatedValues{{kNan}, {}}}) {
@@ -85,9 +85,9 @@ TEST(BootstrapMean, HasNoBoundsWithoutASecondCase) {
 
 TEST(BootstrapMean, HasTheSameBitsForAnyNumberOfThreadsAndOthersForAnotherSeed) {
   const RepeatedValues values = {NormalValues(1, 50), NormalValues(2, 60), NormalValues(3, 70)};
-  const Interval one = BootstrapMean(values, {.seed = 5, .num_threads = 1});
+  const BootstrapInterval one = BootstrapMean(values, {.seed = 5, .num_threads = 1});
   for (const int threads : {2, 5}) {
-    const Interval other = BootstrapMean(values, {.seed = 5, .num_threads = threads});
+    const BootstrapInterval other = BootstrapMean(values, {.seed = 5, .num_threads = threads});
     EXPECT_EQ(other.lower, one.lower);
     EXPECT_EQ(other.upper, one.upper);
   }
@@ -100,7 +100,7 @@ TEST(BootstrapPairedDifference, DoesNotSeeWhatCasesShare) {
   RepeatedValues second = first;
   for (double& value : second[0]) value += 0.125;
   second[0][3] = kNan;
-  const Interval interval = BootstrapPairedDifference(first, second, {});
+  const BootstrapInterval interval = BootstrapPairedDifference(first, second, {});
   EXPECT_NEAR(interval.estimate, 0.125, 1e-15);
   EXPECT_NEAR(interval.lower, 0.125, 1e-15);
   EXPECT_NEAR(interval.upper, 0.125, 1e-15);
@@ -118,9 +118,9 @@ TEST(BootstrapPairedDifference, RefusesWhatCannotBePaired) {
 
 TEST(BootstrapStatistic, HandsOverDrawsOfTheRightSizes) {
   std::set<int64_t> repeats;
-  const auto statistic = [&](std::span<const Draw> draws) {
+  const auto statistic = [&](std::span<const CaseDraw> draws) {
     EXPECT_EQ(draws.size(), 2u);
-    for (const Draw& draw : draws) {
+    for (const CaseDraw& draw : draws) {
       repeats.insert(draw.repeat);
       EXPECT_EQ(draw.cases.size(), draw.repeat == 0 ? 3u : 5u);
       for (const int64_t drawn : draw.cases) {
@@ -135,7 +135,7 @@ TEST(BootstrapStatistic, HandsOverDrawsOfTheRightSizes) {
 }
 
 TEST(BootstrapStatistic, RefusesMeaninglessOptions) {
-  const auto one = [](std::span<const Draw>) { return 1.0; };
+  const auto one = [](std::span<const CaseDraw>) { return 1.0; };
   const auto refused = [&](const BootstrapOptions& options, const char* part) {
     testing::ExpectError(
         ErrorCode::kInvalidArgument, {part}, [&] { BootstrapStatistic({2}, one, options); });

@@ -61,7 +61,8 @@ double Coverage(size_t num_repeats, double repeat_spread) {
       const double shift = repeat_spread * rng.Normal();
       for (int64_t i = 0; i < kCases; ++i) repeat.push_back(CaseError(shift, &rng));
     }
-    const Interval interval = BootstrapMean(values, {.seed = static_cast<uint64_t>(study)});
+    const BootstrapInterval interval =
+        BootstrapMean(values, {.seed = static_cast<uint64_t>(study)});
     holds[static_cast<size_t>(study)] = interval.lower <= truth && truth <= interval.upper ? 1 : 0;
   });
   const double share = static_cast<double>(std::count(holds.begin(), holds.end(), 1)) /

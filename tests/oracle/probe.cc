@@ -36,12 +36,12 @@ RepeatedValues TableOf(const Json& json) {
   return table;
 }
 
-Grid GridFrom(const Json& in) {
+VoxelGrid GridFrom(const Json& in) {
   return MakeGrid(in.at("shape").get<std::vector<int64_t>>(), ValuesOf(in.at("spacing")));
 }
 
 Json Distances(const Json& in) {
-  const Grid grid = GridFrom(in);
+  const VoxelGrid grid = GridFrom(in);
   const auto sources = in.at("sources").get<std::vector<uint8_t>>();
   return {{"voxels", SquaredVoxelDistances(grid, sources, 2)},
           {"spaced", SquaredDistances(grid, sources, 2)}};
@@ -112,7 +112,7 @@ Json Bootstrap(const Json& in) {
                                  .seed = in.at("seed"),
                                  .num_threads = 2};
   const RepeatedValues first = TableOf(in.at("first"));
-  const Interval interval =
+  const BootstrapInterval interval =
       in.contains("second") ? BootstrapPairedDifference(first, TableOf(in.at("second")), options)
                             : BootstrapMean(first, options);
   return {{"estimate", interval.estimate}, {"lower", interval.lower}, {"upper", interval.upper}};

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from probing import probe
+from random_stream import Stream
 from scipy.stats import mannwhitneyu, norm, rankdata
 
 NAN = float("nan")
@@ -71,29 +72,6 @@ def test_rankings():
     assert found["sum_rank"] == pytest.approx(sum(rankdata(c.mean(axis=1)) for c in costs))
     ranks = np.mean([rankdata(c, axis=0) for c in costs], axis=0)
     assert found["mean_case_rank"] == pytest.approx(ranks.mean(axis=1), rel=1e-12)
-
-
-class Stream:
-    """The random numbers of core/rng.h, from its description."""
-
-    MASK = 2**64 - 1
-    GOLDEN = 0x9E3779B97F4A7C15
-
-    def __init__(self, seed, stream):
-        self.key = self.mix(seed ^ self.mix((stream + self.GOLDEN) & self.MASK))
-        self.counter = 0
-
-    @classmethod
-    def mix(cls, x):
-        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & cls.MASK
-        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & cls.MASK
-        return x ^ (x >> 31)
-
-    def below(self, bound):
-        n = self.counter
-        self.counter += 1
-        position = self.mix((n * self.GOLDEN + self.GOLDEN) & self.MASK)
-        return (self.mix((self.key + position) & self.MASK) * bound) >> 64
 
 
 def percentile_interval(values, replicates, level, seed):
