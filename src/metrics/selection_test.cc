@@ -50,10 +50,10 @@ TEST(Selection, IsUndefinedWhereNothingIsToBeFound) {
 // KS of constant confidence is the gap of one bin.
 TEST(Selection, KsOfOneConfidenceIsItsGap) {
   const auto selection = Accumulate("selection",
-                                  {TopLabelVoxel(0.75f, true),
-                                   TopLabelVoxel(0.75f, false),
-                                   TopLabelVoxel(0.75f, false),
-                                   TopLabelVoxel(0.75f, false)});
+                                    {TopLabelVoxel(0.75f, true),
+                                     TopLabelVoxel(0.75f, false),
+                                     TopLabelVoxel(0.75f, false),
+                                     TopLabelVoxel(0.75f, false)});
   EXPECT_DOUBLE_EQ(Value(*selection, "ks_ce"), 0.5);
 }
 
