@@ -21,6 +21,8 @@ struct Arguments {
   std::vector<std::string> models;
   std::vector<std::string> pipelines;
   std::string output;
+  std::string csv;
+  std::string cells;
   std::string figures;
   std::string picture_case;
   std::vector<std::string> set;
@@ -29,19 +31,20 @@ struct Arguments {
   bool json = false;
 };
 
-// Metric options belong to the family that knows them.
+// Metric options belong to the families that know them.
 void SetMetricOption(const std::string& text, EvaluateOptions* options) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos)
     Throw(ErrorCode::kInvalidArgument, "--set {}: key=value is required", text);
   const std::string key = text.substr(0, equals);
+  bool known = false;
   for (const MetricInfo* info : Metrics()) {
-    if (info->defaults().contains(key)) {
-      options->metrics[info->name][key] = text.substr(equals + 1);
-      return;
-    }
+    if (!info->defaults().contains(key)) continue;
+    options->metrics[info->name][key] = text.substr(equals + 1);
+    known = true;
   }
-  Throw(ErrorCode::kInvalidArgument, "--set {}: no metric has the option \"{}\"", text, key);
+  if (!known)
+    Throw(ErrorCode::kInvalidArgument, "--set {}: no metric has the option \"{}\"", text, key);
 }
 
 std::vector<Model> ModelsOf(const Arguments& given, const Dataset& dataset) {
@@ -72,22 +75,31 @@ int64_t CaseIndex(const Dataset& dataset, const std::string& id) {
       ErrorCode::kInvalidArgument, "--picture {}: there is no such case among those evaluated", id);
 }
 
-void WriteFigures(const Arguments& given,
-                  const Dataset& dataset,
-                  const std::vector<Model>& models,
-                  const EvaluateResult& result) {
+// Writes what can be drawn and returns the files.
+std::vector<std::string> WriteFigures(const Arguments& given,
+                                      const Dataset& dataset,
+                                      const std::vector<Model>& models,
+                                      const EvaluateResult& result) {
   std::error_code error;
   std::filesystem::create_directories(given.figures, error);
   if (error)
     Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", given.figures, error.message());
-  const std::filesystem::path folder(given.figures);
-  WriteText((folder / "reliability.svg").string(), ReliabilityFigure(result));
+  std::vector<std::string> files;
+  const auto write = [&](const char* name, const std::string& text) {
+    files.push_back((std::filesystem::path(given.figures) / name).string());
+    WriteText(files.back(), text);
+  };
+  const PipelineMetrics& first = result.pipelines.front();
+  if (!first.reliability.empty()) write("reliability.svg", ReliabilityFigure(result));
+  const std::string classes = ClassReliabilityFigure(result);
+  if (!classes.empty()) write("reliability_classes.svg", classes);
   const CaseMaps maps =
       MapCase(dataset, CaseIndex(dataset, given.picture_case), models, given.run.Make());
-  WriteText((folder / "case.svg").string(), CaseFigure(dataset, maps, result));
+  write("case.svg", CaseFigure(dataset, maps, result));
+  return files;
 }
 
-void Print(const Arguments& given, const EvaluateResult& result) {
+void Print(const EvaluateResult& result, const std::vector<std::string>& files) {
   fmt::print("{}{}: {} cases, {} voxels, {} labelled\n\n{}\n",
              result.dataset,
              result.split.empty() ? "" : ", split " + result.split,
@@ -96,14 +108,27 @@ void Print(const Arguments& given, const EvaluateResult& result) {
              HumanCount(result.labelled),
              MetricsTable(result));
   fmt::print("Mean over cases; ACE over all voxels.\n");
-  if (!given.output.empty()) fmt::print("wrote {}\n", given.output);
-  if (!given.figures.empty())
-    fmt::print("wrote {0}/reliability.svg and {0}/case.svg\n", given.figures);
+  for (const std::string& file : files) fmt::print("wrote {}\n", file);
+}
+
+// The tables that were asked for.
+std::vector<std::string> WriteTables(const Arguments& given, const EvaluateResult& result) {
+  std::vector<std::string> files;
+  const auto write = [&](const std::string& path, std::string (*text)(const EvaluateResult&)) {
+    if (path.empty()) return;
+    WriteText(path, text(result));
+    files.push_back(path);
+  };
+  write(given.output, &ToJson);
+  write(given.csv, &ToCsv);
+  write(given.cells, &CellsCsv);
+  return files;
 }
 
 void Run(const Arguments& given) {
   EvaluateOptions options = given.options;
   options.run = given.run.Make();
+  options.keep_cells = !given.cells.empty();
   for (const std::string& text : given.set) SetMetricOption(text, &options);
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
@@ -113,18 +138,22 @@ void Run(const Arguments& given) {
   options.run.progress = {};
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);
-  if (!given.output.empty()) WriteText(given.output, ToJson(result));
-  if (!given.figures.empty()) WriteFigures(given, EvaluatedCases(dataset, result), models, result);
+  std::vector<std::string> files = WriteTables(given, result);
+  if (!given.figures.empty()) {
+    const auto figures = WriteFigures(given, EvaluatedCases(dataset, result), models, result);
+    files.insert(files.end(), figures.begin(), figures.end());
+  }
   if (given.json) {
     fmt::print("{}", ToJson(result));
   } else {
-    Print(given, result);
+    Print(result, files);
   }
 }
 
 std::string Footer() {
-  std::string text = "Metrics:\n";
+  std::string text = "Metrics, by family:\n";
   for (const MetricInfo* info : Metrics()) {
+    text += fmt::format("{}{}\n", info->name, info->on_request ? " (only when named)" : "");
     for (const MetricNumber& number : info->numbers)
       text += fmt::format("  {:<18} {}\n", number.name, number.summary);
     for (const auto& [key, value] : info->defaults())
@@ -150,8 +179,18 @@ Action SetUpEvaluate(CLI::App& app) {
                  "Pipeline without a fit, such as none(z); several times")
       ->allow_extra_args(false);
   app.add_option("-o,--output", given->output, "Metrics file to write (JSON, with a row per case)");
+  app.add_option("--csv", given->csv, "Table to write: a row per case, group and aggregate");
+  app.add_option("--cells",
+                 given->cells,
+                 "Table to write: per-case sums by fine ranges of confidence, for other bins");
+  app.add_option("--metrics",
+                 given->options.families,
+                 "Families to compute, comma-separated; all: also those only computed when named")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--split", given->options.split, "Only the cases of this split");
-  app.add_option("--figures", given->figures, "Folder for reliability.svg and case.svg");
+  app.add_option(
+      "--figures", given->figures, "Folder for reliability diagrams and a picture of a case");
   app.add_option("--picture", given->picture_case, "Case to draw (default: the first)");
   app.add_option("--set", given->set, "Option of a metric, key=value; several times")
       ->allow_extra_args(false);

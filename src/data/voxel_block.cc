@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "core/throw.h"
+#include "data/case_labels.h"
 
 namespace segcal {
 namespace {
@@ -93,17 +94,8 @@ void VoxelBlock::ReadMember(int64_t member) {
 }
 
 void VoxelBlock::ReadLabels() {
-  labels_.assign(static_cast<size_t>(count_), kNoLabel);
-  if (reader_->labels() != nullptr) reader_->labels()->Read(first_, labels_);
-  masked_.clear();
-  if (reader_->mask() == nullptr) return;
-  std::vector<int64_t> mask(static_cast<size_t>(count_));
-  ReadIntegers(*reader_->mask(), first_, mask, "masks");
-  masked_.resize(mask.size());
-  for (size_t v = 0; v < mask.size(); ++v) {
-    masked_[v] = mask[v] == 0 ? 1 : 0;
-    if (mask[v] == 0) labels_[v] = kNoLabel;
-  }
+  labels_.resize(static_cast<size_t>(count_));
+  ReadCaseLabels(*reader_, first_, labels_, &masked_);
 }
 
 // Rows of the members that `pooling` takes, moved to voxel `begin` of the block.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rng.h"
 #include "metrics/testing.h"
 #include "segcal/error.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 using testing::Accumulate;
 using testing::RandomVoxels;
+using testing::TopLabelBins;
 using testing::TopLabelVoxel;
 using testing::Value;
 using testing::Voxel;
@@ -19,7 +21,7 @@ using testing::Voxel;
 // Index of the only occupied bin of a diagram.
 int64_t OccupiedBin(const MetricAccumulator& errors) {
   int64_t occupied = -1;
-  const std::vector<ReliabilityBin> bins = errors.Reliability();
+  const std::vector<ReliabilityBin> bins = TopLabelBins(errors);
   for (size_t k = 0; k < bins.size(); ++k) {
     if (bins[k].count > 0) occupied = static_cast<int64_t>(k);
   }
@@ -82,7 +84,7 @@ TEST(CalibrationError, MatchesTheWorkedExample) {
   EXPECT_NEAR(Value(*errors, "ece"), 0.94 / 9.0, 1e-7);
   EXPECT_NEAR(Value(*errors, "mce"), 0.2, 1e-7);
   const double gaps[] = {0.045, 0.0625, 0.2};
-  const std::vector<ReliabilityBin> bins = errors->Reliability();
+  const std::vector<ReliabilityBin> bins = TopLabelBins(*errors);
   for (size_t k = 2; k < 5; ++k) {
     const double mean = bins[k].confidence_sum / static_cast<double>(bins[k].count);
     const double accuracy =
@@ -168,7 +170,7 @@ TEST(CalibrationError, TopLabelOfATieIsTheLowestClass) {
       Accumulate("calibration_error",
                  {{.probs = {0.5f, 0.5f}, .label = 0}, {.probs = {0.5f, 0.5f}, .label = 1}});
   EXPECT_EQ(Value(*errors, "ece"), 0.0);
-  EXPECT_EQ(errors->Reliability()[24].correct, 1);
+  EXPECT_EQ(TopLabelBins(*errors)[24].correct, 1);
 }
 
 TEST(CalibrationError, IgnoredVoxelsTakeNoPart) {
@@ -184,7 +186,7 @@ TEST(CalibrationError, IgnoredVoxelsTakeNoPart) {
 
 TEST(CalibrationError, DiagramCoversTheUnitIntervalWithoutHoles) {
   const auto errors = Accumulate("calibration_error", RandomVoxels(/*seed=*/5, 600, 3));
-  const std::vector<ReliabilityBin> bins = errors->Reliability();
+  const std::vector<ReliabilityBin> bins = TopLabelBins(*errors);
   ASSERT_EQ(bins.size(), 50u);
   EXPECT_EQ(bins.front().lower, 0.0);
   EXPECT_EQ(bins.back().upper, 1.0);
@@ -212,7 +214,7 @@ TEST(CalibrationError, CountsAndErrorsStayExactPastTwoToThe33InOneBin) {
   errors->Merge(*Accumulate("calibration_error", {wrong}));
 
   const int64_t count = (int64_t{1} << 34) + 1;
-  const ReliabilityBin bin = errors->Reliability()[37];
+  const ReliabilityBin bin = TopLabelBins(*errors)[37];
   EXPECT_EQ(bin.count, count);
   EXPECT_EQ(bin.correct, int64_t{3} << 32);
   EXPECT_EQ(bin.confidence_sum, 0.75 * static_cast<double>(count));
@@ -244,6 +246,132 @@ TEST(CalibrationError, RefusesImpossibleBinCounts) {
   for (const char* bins : {"0", "-3", "100000", "many"}) {
     EXPECT_THROW(Accumulate("calibration_error", {}, {{"bins", bins}}), Error) << bins;
   }
+}
+
+// The case in which each convention differs from its neighbours.
+struct PresetCase {
+  const char* preset;
+  size_t num_bins;
+  float confidence;  // of one right voxel
+  int64_t bin;       // where it goes, -1 for none
+};
+
+class EveryPreset : public ::testing::TestWithParam<PresetCase> {};
+
+TEST_P(EveryPreset, PutsItsDistinguishingValueWhereTheLibraryDoes) {
+  const PresetCase& known = GetParam();
+  const auto errors = Accumulate(
+      "calibration_error", {TopLabelVoxel(known.confidence, true)}, {{"preset", known.preset}});
+  EXPECT_EQ(TopLabelBins(*errors).size(), known.num_bins);
+  EXPECT_EQ(OccupiedBin(*errors), known.bin);
+}
+
+const float kFifth = static_cast<float>(3.0 / 15.0);
+INSTANTIATE_TEST_SUITE_P(Conventions,
+                         EveryPreset,
+                         ::testing::Values(PresetCase{"paper", 50, 0.5f, 24},
+                                           PresetCase{"guo", 15, kFifth, 2},
+                                           PresetCase{"guo", 15, 0.0f, -1},
+                                           PresetCase{"torchmetrics", 16, kFifth, 3},
+                                           PresetCase{"torchmetrics", 16, 1.0f, 15},
+                                           PresetCase{"netcal", 10, 0.5f, 5},
+                                           PresetCase{"netcal", 10, 1.0f, 9},
+                                           PresetCase{"monai", 20, 0.5f, 9},
+                                           PresetCase{"monai", 20, std::nextafter(0.5f, 1.0f), 9},
+                                           PresetCase{"monai", 20, 0.0f, 0},
+                                           PresetCase{"values", 20, 0.5f, 9},
+                                           PresetCase{"values", 20, std::nextafter(0.5f, 1.0f), 10},
+                                           PresetCase{"values", 20, 1.0f, 19}));
+
+// Guo's code divides by all voxels, the dropped one too.
+TEST(CalibrationError, DroppedZerosStillWeigh) {
+  const std::vector<Voxel> voxels = {TopLabelVoxel(0.0f, false), TopLabelVoxel(0.75f, false)};
+  EXPECT_EQ(Value(*Accumulate("calibration_error", voxels, {{"preset", "guo"}}), "ece"), 0.375);
+}
+
+// 1 apart from 0.95: two gaps where one bin would have cancelled them.
+TEST(CalibrationError, OneApartKeepsCertainVoxelsFromCancelling) {
+  const std::vector<Voxel> voxels = {TopLabelVoxel(0.9375f, true), TopLabelVoxel(1.0f, false)};
+  const auto ece = [&](const char* preset) {
+    return Value(*Accumulate("calibration_error", voxels, {{"preset", preset}}), "ece");
+  };
+  EXPECT_EQ(ece("guo"), (1.9375 - 1.0) / 2.0);
+  EXPECT_EQ(ece("torchmetrics"), (0.0625 + 1.0) / 2.0);
+}
+
+TEST(CalibrationError, NormChoosesHowGapsAreCombined) {
+  const std::vector<Voxel> voxels = RandomVoxels(/*seed=*/6, 2000, 3);
+  const auto with = [&](const char* norm) {
+    return Accumulate("calibration_error", voxels, {{"norm", norm}});
+  };
+  const auto mean = with("mean");
+  EXPECT_EQ(Value(*with("rms"), "ece"), Value(*mean, "rms_ce"));
+  EXPECT_EQ(Value(*with("max"), "ece"), Value(*mean, "mce"));
+  EXPECT_LT(Value(*mean, "ece"), Value(*mean, "rms_ce"));
+  EXPECT_LT(Value(*mean, "debiased_ece"), Value(*mean, "rms_ce"));
+}
+
+// Bins by class cannot cancel gaps of different classes: 0.75 right as class 0 and wrong as
+// class 1.
+TEST(CalibrationError, BinsByPredictedClassDoNotCancel) {
+  const std::vector<Voxel> voxels = {{.probs = {0.5f, 0.25f, 0.25f}, .label = 0},
+                                     {.probs = {0.25f, 0.5f, 0.25f}, .label = 0}};
+  const auto errors = Accumulate("calibration_error", voxels);
+  EXPECT_EQ(Value(*errors, "ece"), 0.0);
+  const MetricValue by_class = testing::Number(*errors, "sce_s2");
+  EXPECT_EQ(by_class.value, 0.5);
+  EXPECT_EQ(by_class.per_class[0], 0.25);
+  EXPECT_TRUE(std::isnan(by_class.per_class[2]));  // never predicted
+}
+
+TEST(CalibrationError, ForegroundLeavesOutVoxelsLabelledBackground) {
+  std::vector<Voxel> voxels = RandomVoxels(/*seed=*/9, 800, 3);
+  std::vector<Voxel> foreground;
+  for (const Voxel& voxel : voxels) {
+    if (voxel.label != 1) foreground.push_back(voxel);
+  }
+  EXPECT_EQ(testing::Bits(*Accumulate(
+                "calibration_error", voxels, {{"foreground", "true"}}, /*background=*/1)),
+            testing::Bits(*Accumulate("calibration_error", foreground)));
+}
+
+// Labels drawn from the confidences: chance alone makes rms_ce large, and little of debiased_ece.
+TEST(CalibrationError, DebiasingRemovesWhatChanceAdds) {
+  double biased = 0.0, debiased = 0.0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Rng rng(seed, 7);
+    std::vector<Voxel> voxels;
+    for (int i = 0; i < 400; ++i) {
+      const auto x = static_cast<float>(0.5 + 0.5 * rng.Uniform());
+      voxels.push_back(TopLabelVoxel(x, rng.Uniform() < static_cast<double>(x)));
+    }
+    const auto errors = Accumulate("calibration_error", voxels);
+    biased += std::pow(Value(*errors, "rms_ce"), 2) / 40.0;
+    debiased += std::pow(Value(*errors, "debiased_ece"), 2) / 40.0;
+  }
+  EXPECT_LT(debiased, 0.2 * biased);
+}
+
+// Cells are sufficient: the bins of any supported rule, from the cells alone.
+TEST(CalibrationError, CellsGiveTheNumbersOfOtherBins) {
+  const std::vector<Voxel> voxels = RandomVoxels(/*seed=*/10, 3000, 4);
+  const auto fine = Accumulate("calibration_error", voxels);
+  const auto coarse = Accumulate("calibration_error", voxels, {{"bins", "12"}});
+  std::vector<PlainBin> bins(12);
+  long double total = 0;
+  for (const CellTotals& cell : fine->Cells()) {
+    const double inside = cell.lower + 1e-9;  // cells do not cross the edges k/12
+    PlainBin& bin = bins[std::min<size_t>(11, static_cast<size_t>(inside * 12.0))];
+    bin.count += cell.count;
+    bin.correct += cell.correct;
+    bin.confidence += cell.confidence_sum;
+    total += cell.count;
+  }
+  long double ece = 0;
+  for (const PlainBin& bin : bins) {
+    if (bin.count > 0) ece += bin.count / total * bin.Gap();
+  }
+  EXPECT_NEAR(Value(*coarse, "ece"), static_cast<double>(ece), 1e-9);
 }
 
 }  // namespace

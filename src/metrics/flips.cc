@@ -6,51 +6,75 @@
 namespace segcal {
 namespace {
 
-// Labelled voxels whose class changed by calibration, docs/methods/flips.md.
+// Labelled voxels and those whose class changed by calibration.
+struct FlipCounts {
+  int64_t count = 0;
+  int64_t harmful = 0;
+  int64_t beneficial = 0;
+  int64_t neutral = 0;
+
+  int64_t flipped() const { return harmful + beneficial + neutral; }
+  // By value: counts may be added to themselves.
+  void Merge(FlipCounts other) {
+    count += other.count;
+    harmful += other.harmful;
+    beneficial += other.beneficial;
+    neutral += other.neutral;
+  }
+  double Percent(int64_t flips) const {
+    if (count == 0) return std::nan("");
+    return 100.0 * static_cast<double>(flips) / static_cast<double>(count);
+  }
+};
+
+// The audit of flips, docs/methods/flips.md, by the class of the label.
 class FlipAccumulator final : public MetricAccumulator {
  public:
+  explicit FlipAccumulator(int64_t num_classes) : of_class_(static_cast<size_t>(num_classes)) {}
+
   void Add(const EvalTile& tile) override {
     for (int64_t v = 0; v < kTileVoxels; ++v) {
       const int32_t label = tile.labels[v];
       if (label == kNoLabel) continue;
-      ++count_;
+      FlipCounts& counts = of_class_[static_cast<size_t>(label)];
+      ++counts.count;
       if (tile.predicted[v] == tile.decision[v]) continue;
       // The two differ, so at most one of them is right: (D2) to (D4) share out (D1).
       if (tile.decision[v] == label) {
-        ++harmful_;
+        ++counts.harmful;
       } else if (tile.predicted[v] == label) {
-        ++beneficial_;
+        ++counts.beneficial;
       } else {
-        ++neutral_;
+        ++counts.neutral;
       }
     }
   }
 
   void Merge(const MetricAccumulator& other) override {
     const auto& from = static_cast<const FlipAccumulator&>(other);
-    count_ += from.count_;
-    harmful_ += from.harmful_;
-    beneficial_ += from.beneficial_;
-    neutral_ += from.neutral_;
+    for (size_t c = 0; c < of_class_.size(); ++c) of_class_[c].Merge(from.of_class_[c]);
   }
 
   std::vector<MetricValue> Finish() const override {
-    return {{"flip_rate", Percent(harmful_ + beneficial_ + neutral_), {}},
-            {"flips_harmful", Percent(harmful_), {}},
-            {"flips_beneficial", Percent(beneficial_), {}},
-            {"flips_neutral", Percent(neutral_), {}}};
+    return {Number("flip_rate", [](const FlipCounts& counts) { return counts.flipped(); }),
+            Number("flips_harmful", [](const FlipCounts& counts) { return counts.harmful; }),
+            Number("flips_beneficial", [](const FlipCounts& counts) { return counts.beneficial; }),
+            Number("flips_neutral", [](const FlipCounts& counts) { return counts.neutral; })};
   }
 
  private:
-  double Percent(int64_t flips) const {
-    if (count_ == 0) return std::nan("");
-    return 100.0 * static_cast<double>(flips) / static_cast<double>(count_);
+  template <class Flips>
+  MetricValue Number(const char* name, const Flips& flips) const {
+    FlipCounts all;
+    std::vector<double> per_class;
+    for (const FlipCounts& counts : of_class_) {
+      all.Merge(counts);
+      per_class.push_back(counts.Percent(flips(counts)));
+    }
+    return {name, all.Percent(flips(all)), per_class};
   }
 
-  int64_t count_ = 0;
-  int64_t harmful_ = 0;
-  int64_t beneficial_ = 0;
-  int64_t neutral_ = 0;
+  std::vector<FlipCounts> of_class_;
 };
 
 constexpr MetricNumber kNumbers[] = {
@@ -80,9 +104,10 @@ constexpr MetricNumber kNumbers[] = {
      100.0},
 };
 
-std::unique_ptr<MetricAccumulator> MakeFlips(const MetricContext&, const OptionMap& options) {
+std::unique_ptr<MetricAccumulator> MakeFlips(const MetricContext& context,
+                                             const OptionMap& options) {
   ParseOptions<NoOptions>("flips", options);
-  return std::make_unique<FlipAccumulator>();
+  return std::make_unique<FlipAccumulator>(context.num_classes);
 }
 
 }  // namespace

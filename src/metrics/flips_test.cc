@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "metrics/testing.h"
 
 namespace segcal {
@@ -62,6 +64,17 @@ TEST(Flips, OneFlipInTwoToThe33IsSeen) {
   testing::Double(flips.get(), 33);
   flips->Merge(*Accumulate("flips", {Decided(0, 0, 1)}));
   EXPECT_EQ(Value(*flips, "flip_rate"), 100.0 / (0x1p33 + 1.0));
+}
+
+TEST(Flips, AreAuditedByTheClassOfTheLabel) {
+  const auto flips =
+      Accumulate("flips", {Decided(0, 0, 1), Decided(0, 0, 0), Decided(1, 0, 1), Decided(1, 1, 1)});
+  const MetricValue harmful = testing::Number(*flips, "flips_harmful");
+  const MetricValue beneficial = testing::Number(*flips, "flips_beneficial");
+  EXPECT_EQ(harmful.per_class[0], 50.0);
+  EXPECT_EQ(harmful.per_class[1], 0.0);
+  EXPECT_EQ(beneficial.per_class[1], 50.0);
+  EXPECT_TRUE(std::isnan(harmful.per_class[2]));  // no such label
 }
 
 }  // namespace

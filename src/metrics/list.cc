@@ -3,11 +3,20 @@
 
 namespace segcal {
 
-extern const MetricInfo kCalibrationErrors, kFlips, kFreeEnergy, kOverlap, kScores;
+extern const MetricInfo kAdaptive, kCalibrationErrors, kClasswise, kFlips, kFreeEnergy, kOverlap,
+    kSelection, kScores;
 
 const std::vector<const MetricInfo*>& Metrics() {
   static const std::vector<const MetricInfo*> metrics = {
-      &kScores, &kCalibrationErrors, &kOverlap, &kFlips, &kFreeEnergy};
+      &kScores,
+      &kCalibrationErrors,
+      &kClasswise,
+      &kAdaptive,
+      &kSelection,
+      &kOverlap,
+      &kFlips,
+      &kFreeEnergy,
+  };
   return metrics;
 }
 

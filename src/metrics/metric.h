@@ -9,6 +9,8 @@
 
 #include "core/options.h"
 #include "kernels/tile.h"
+#include "measures/diagram.h"
+#include "measures/ranked.h"
 
 namespace segcal {
 
@@ -23,6 +25,10 @@ struct EvalTile {
   const uint16_t* decision = nullptr;   // [kTileVoxels], of the uncalibrated pooled prediction
   const int32_t* labels = nullptr;      // [kTileVoxels]
   const double* free_energy = nullptr;  // [kTileVoxels], F of the pooled logits
+  int64_t first_voxel = 0;              // within the case, in C order
+  // [kTileVoxels]: squared distance in voxels to the nearest label boundary; null unless the family
+  // needs it (MetricInfo::needs_distance).
+  const int32_t* squared_distance = nullptr;
 };
 
 // What a metric may need to know about the data set.
@@ -38,15 +44,6 @@ struct MetricValue {
   std::vector<double> per_class;  // empty, or one per class
 };
 
-// Data behind a reliability diagram.
-struct ReliabilityBin {
-  double lower = 0.0;
-  double upper = 0.0;
-  int64_t count = 0;
-  int64_t correct = 0;
-  double confidence_sum = 0.0;
-};
-
 // A family of metrics that share sums. Add, then Merge in any order, then Finish: the result does
 // not depend on how the blocks of tiles were spread over accumulators (64-bit counts, ExactSum).
 class MetricAccumulator {
@@ -58,9 +55,20 @@ class MetricAccumulator {
   virtual void Flush() {}
   // Same family and options, both flushed; `other` may be *this.
   virtual void Merge(const MetricAccumulator& other) = 0;
+  // Adds a case that is complete to the totals of many. What keeps every voxel of a case may keep
+  // less here, and says so in its page.
+  virtual void MergeCase(const MetricAccumulator& whole_case) { Merge(whole_case); }
+  // Nothing will be added or merged into this any more: the place to prepare what the functions
+  // below share.
+  virtual void Complete() {}
   // One value per entry of MetricInfo::numbers, in that order.
   virtual std::vector<MetricValue> Finish() const = 0;
-  virtual std::vector<ReliabilityBin> Reliability() const { return {}; }
+  virtual std::vector<ReliabilityDiagram> Reliability() const { return {}; }
+  // Sufficient statistics of binned metrics.
+  virtual std::vector<CellTotals> Cells() const { return {}; }
+  // [label][predicted], empty where the family does not count it.
+  virtual std::vector<int64_t> Confusion() const { return {}; }
+  virtual std::vector<RiskPoint> RiskCurve() const { return {}; }
 };
 
 // How per-case values become one number.
@@ -86,6 +94,10 @@ struct MetricInfo {
   OptionMap (*defaults)();  // the options make() knows, with their default values
   std::unique_ptr<MetricAccumulator> (*make)(const MetricContext& context,
                                              const OptionMap& options);
+  // Keeps so much per voxel, or takes so long, that it is computed only when asked for.
+  bool on_request = false;
+  // Wants EvalTile::squared_distance, which takes the labels of the whole case.
+  bool needs_distance = false;
 };
 
 // All families, in the order of list.cc.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "measures/means.h"
 #include "metrics/metric.h"
 
 namespace segcal {
@@ -32,18 +33,6 @@ struct ClassCounts {
     return static_cast<double>(both) / static_cast<double>(labelled + predicted - both);
   }
 };
-
-// Mean of the defined values among per_class, `left_out` (-1: none) aside; NaN if there is none.
-double MeanDefined(const std::vector<double>& per_class, int64_t left_out) {
-  double sum = 0.0;
-  int64_t count = 0;
-  for (size_t c = 0; c < per_class.size(); ++c) {
-    if (std::isnan(per_class[c]) || static_cast<int64_t>(c) == left_out) continue;
-    sum += per_class[c];
-    ++count;
-  }
-  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
-}
 
 // Overlap of prediction and labels from one confusion matrix (O1), docs/methods/overlap.md.
 class OverlapAccumulator final : public MetricAccumulator {
@@ -78,9 +67,11 @@ class OverlapAccumulator final : public MetricAccumulator {
       dice.push_back(c.absent() ? absent_dice : c.Dice());
       jaccard.push_back(c.Jaccard());
     }
-    return {{"dsc", MeanDefined(dice, background_), dice},
-            {"miou", MeanDefined(jaccard, /*left_out=*/-1), jaccard}};
+    return {{"dsc", MeanOfDefined(dice, background_), dice},
+            {"miou", MeanOfDefined(jaccard), jaccard}};
   }
+
+  std::vector<int64_t> Confusion() const override { return confusion_; }
 
  private:
   size_t Cell(int64_t label, int64_t predicted) const {

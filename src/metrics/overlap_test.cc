@@ -111,6 +111,11 @@ TEST(Overlap, CountsStayExactPastTwoToThe33) {
   EXPECT_EQ(Number(*overlap, "miou").per_class[0], 0x1p33 / (0x1p33 + 1.0));
 }
 
+TEST(Overlap, GivesTheConfusionMatrix) {
+  EXPECT_EQ(Accumulate("overlap", SmallScene())->Confusion(),
+            (std::vector<int64_t>{2, 1, 0, 0, 0, 2, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}));
+}
+
 TEST(Overlap, RefusesUnknownRuleForAbsentClasses) {
   EXPECT_THROW(Accumulate("overlap", {}, {{"absent", "zero"}}), Error);
 }

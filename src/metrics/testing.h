@@ -143,6 +143,14 @@ inline MetricValue Number(const MetricAccumulator& accumulator, const std::strin
   return {.name = "missing", .value = std::numeric_limits<double>::infinity(), .per_class = {}};
 }
 
+// The diagram of the confidence over all voxels.
+inline std::vector<ReliabilityBin> TopLabelBins(const MetricAccumulator& accumulator) {
+  for (const ReliabilityDiagram& diagram : accumulator.Reliability()) {
+    if (diagram.class_index < 0) return diagram.bins;
+  }
+  return {};
+}
+
 inline double Value(const MetricAccumulator& accumulator, const std::string& name) {
   return Number(accumulator, name).value;
 }
@@ -154,10 +162,20 @@ inline std::vector<uint64_t> Bits(const MetricAccumulator& accumulator) {
     values.push_back(number.value);
     values.insert(values.end(), number.per_class.begin(), number.per_class.end());
   }
-  for (const ReliabilityBin& bin : accumulator.Reliability()) {
-    values.insert(values.end(), {static_cast<double>(bin.count), static_cast<double>(bin.correct)});
-    values.push_back(bin.confidence_sum);
+  for (const ReliabilityDiagram& diagram : accumulator.Reliability()) {
+    for (const ReliabilityBin& bin : diagram.bins) {
+      values.push_back(static_cast<double>(bin.count));
+      values.push_back(static_cast<double>(bin.correct));
+      values.push_back(bin.confidence_sum);
+    }
   }
+  for (const CellTotals& cell : accumulator.Cells()) {
+    values.push_back(static_cast<double>(cell.count));
+    values.push_back(static_cast<double>(cell.correct));
+    values.push_back(cell.confidence_sum);
+  }
+  for (const RiskPoint& point : accumulator.RiskCurve()) values.push_back(point.risk);
+  for (const int64_t count : accumulator.Confusion()) values.push_back(static_cast<double>(count));
   std::vector<uint64_t> bits(values.size());
   if (!values.empty()) std::memcpy(bits.data(), values.data(), values.size() * sizeof(double));
   return bits;

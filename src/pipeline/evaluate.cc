@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <mutex>
 
 #include "core/throw.h"
 #include "kernels/scores.h"
 #include "kernels/softmax.h"
-#include "metrics/metric.h"
+#include "pipeline/accumulators.h"
+#include "pipeline/aggregate.h"
 #include "pipeline/compatible.h"
 #include "pipeline/emit.h"
 #include "pipeline/model.h"
@@ -17,91 +17,6 @@
 
 namespace segcal {
 namespace {
-
-// One accumulator per metric family.
-class Accumulators {
- public:
-  Accumulators(const MetricContext& context, const EvaluateOptions& options) {
-    for (const MetricInfo* info : Metrics()) {
-      const auto it = options.metrics.find(info->name);
-      families_.push_back(
-          info->make(context, it == options.metrics.end() ? OptionMap{} : it->second));
-    }
-  }
-  void Add(const EvalTile& tile) {
-    for (const auto& family : families_) family->Add(tile);
-  }
-  void Flush() {
-    for (const auto& family : families_) family->Flush();
-  }
-  void Merge(const Accumulators& other) {
-    for (size_t f = 0; f < families_.size(); ++f) families_[f]->Merge(*other.families_[f]);
-  }
-  std::vector<MetricResult> Finish() const {
-    std::vector<MetricResult> results;
-    for (const auto& family : families_) {
-      for (MetricValue& value : family->Finish()) {
-        results.push_back(
-            {.name = value.name, .value = value.value, .per_class = std::move(value.per_class)});
-      }
-    }
-    return results;
-  }
-  std::vector<ReliabilityRow> Reliability() const {
-    std::vector<ReliabilityRow> rows;
-    for (const auto& family : families_) {
-      for (const ReliabilityBin& bin : family->Reliability()) {
-        rows.push_back({.lower = bin.lower,
-                        .upper = bin.upper,
-                        .count = bin.count,
-                        .correct = bin.correct,
-                        .confidence_sum = bin.confidence_sum});
-      }
-    }
-    return rows;
-  }
-
- private:
-  std::vector<std::unique_ptr<MetricAccumulator>> families_;
-};
-
-std::vector<Aggregate> AggregatesOfMetrics() {
-  std::vector<Aggregate> aggregates;
-  for (const MetricInfo* info : Metrics()) {
-    for (const MetricNumber& number : info->numbers) aggregates.push_back(number.aggregate);
-  }
-  return aggregates;
-}
-
-// Mean of the defined values; NaN if there is none.
-double MeanOfDefined(const std::vector<double>& values) {
-  double sum = 0.0;
-  int64_t count = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
-    sum += value;
-    ++count;
-  }
-  return count == 0 ? std::nan("") : sum / static_cast<double>(count);
-}
-
-// The number to report for metric m, from the cases' values in the order of the data set.
-MetricResult MeanOverCases(const std::vector<CaseMetrics>& cases,
-                           size_t m,
-                           const MetricResult& pooled) {
-  MetricResult mean{
-      .name = pooled.name, .value = 0.0, .per_class = std::vector<double>(pooled.per_class.size())};
-  std::vector<double> values;
-  values.reserve(cases.size());
-  for (const CaseMetrics& c : cases) values.push_back(c.metrics[m].value);
-  mean.value = MeanOfDefined(values);
-  for (size_t k = 0; k < mean.per_class.size(); ++k) {
-    values.clear();
-    for (const CaseMetrics& c : cases) values.push_back(c.metrics[m].per_class[k]);
-    mean.per_class[k] = MeanOfDefined(values);
-  }
-  return mean;
-}
 
 // Everything about one case while its blocks are coming in.
 struct CaseState {
@@ -118,11 +33,13 @@ class Evaluation {
       : stream_(stream),
         models_(models),
         options_(options),
+        selection_(SelectMetrics(options)),
         context_{.num_classes = stream.dataset().num_classes(),
                  .background = stream.dataset().background.value_or(-1)},
         cases_(static_cast<size_t>(stream.num_cases())),
-        workspaces_(static_cast<size_t>(stream.num_workers())) {
-    for (size_t m = 0; m < models.size(); ++m) pooled_.emplace_back(context_, options_);
+        workspaces_(static_cast<size_t>(stream.num_workers())),
+        groups_(stream.dataset(), models.size(), context_, selection_) {
+    for (size_t m = 0; m < models.size(); ++m) pooled_.emplace_back(context_, selection_);
     result_.pipelines.resize(models.size());
     for (size_t m = 0; m < models.size(); ++m) {
       result_.pipelines[m].pipeline = models[m].pipeline();
@@ -139,6 +56,7 @@ class Evaluation {
         [&](int64_t c, const CaseReader& reader) { FinishCase(c, reader); });
     for (size_t m = 0; m < models_.size(); ++m) FinishPipeline(m);
     result_.dataset = stream_.dataset().name;
+    result_.classes = stream_.dataset().classes;
     result_.voxels = voxels_;
     result_.labelled = labelled_;
     result_.renormalised = renormalised_;
@@ -167,7 +85,7 @@ class Evaluation {
 
   void AddBlock(VoxelBlock& block, CaseState* state, int worker) {
     std::vector<Accumulators>& sums = state->sums[static_cast<size_t>(worker)];
-    while (sums.size() < models_.size()) sums.emplace_back(context_, options_);
+    while (sums.size() < models_.size()) sums.emplace_back(context_, selection_);
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
       // Models that share a pooling share the pooled tile.
       const Pooling* pooled = nullptr;
@@ -208,20 +126,28 @@ class Evaluation {
                .predicted = work->predicted,
                .decision = tile.decision,
                .labels = tile.labels,
-               .free_energy = work->free_energy});
+               .free_energy = work->free_energy,
+               .first_voxel = tile.first_voxel});
   }
 
   void FinishCase(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
     for (size_t m = 0; m < models_.size(); ++m) {
-      Accumulators total(context_, options_);
-      for (const auto& worker : state.sums) {
-        if (!worker.empty()) total.Merge(worker[m]);
+      Accumulators total(context_, selection_);
+      for (auto& worker : state.sums) {
+        if (worker.empty()) continue;
+        total.Merge(worker[m]);
+        worker[m].Clear();
       }
-      result_.pipelines[m].cases[static_cast<size_t>(c)] = {.id = reader.id(),
-                                                            .metrics = total.Finish()};
+      total.Complete();
+      CaseMetrics& row = result_.pipelines[m].cases[static_cast<size_t>(c)];
+      row = {.id = reader.id(),
+             .group = stream_.dataset().cases[static_cast<size_t>(c)].group,
+             .metrics = total.Finish(),
+             .cells = options_.keep_cells ? total.Cells() : std::vector<CellRow>()};
       const std::lock_guard lock(pooled_mutex_);
-      pooled_[m].Merge(total);
+      pooled_[m].MergeCase(total);
+      groups_.AddCase(c, m, total);
     }
     state.sums.clear();
     state.bound.clear();
@@ -229,24 +155,24 @@ class Evaluation {
 
   void FinishPipeline(size_t m) {
     PipelineMetrics& pipeline = result_.pipelines[m];
+    pooled_[m].Complete();
     pipeline.pooled = pooled_[m].Finish();
-    pipeline.reliability = pooled_[m].Reliability();
-    const std::vector<Aggregate> aggregates = AggregatesOfMetrics();
-    for (size_t k = 0; k < pipeline.pooled.size(); ++k) {
-      pipeline.mean.push_back(aggregates[k] == Aggregate::kPooled
-                                  ? pipeline.pooled[k]
-                                  : MeanOverCases(pipeline.cases, k, pipeline.pooled[k]));
-    }
+    pooled_[m].FillDiagrams(&pipeline);
+    pipeline.mean = MeanOverCases(pipeline.cases, selection_, pipeline.pooled);
+    pipeline.groups = groups_.Finish(m, pipeline.cases);
+    pipeline.group_mean = MeanOverGroups(pipeline.groups);
   }
 
   const CaseStream& stream_;
   const std::vector<Model>& models_;
   const EvaluateOptions& options_;
+  const MetricSelection selection_;
   const MetricContext context_;
   std::vector<CaseState> cases_;
   std::vector<Workspace> workspaces_;
   std::mutex pooled_mutex_;
   std::vector<Accumulators> pooled_;
+  GroupSums groups_;
   std::atomic<int64_t> voxels_{0};
   std::atomic<int64_t> labelled_{0};
   std::atomic<int64_t> renormalised_{0};
@@ -264,19 +190,6 @@ Dataset LabelledCases(const Dataset& dataset, bool skip_bad, std::vector<std::st
     return true;
   });
   return labelled;
-}
-
-void CheckMetricNames(const EvaluateOptions& options) {
-  for (const auto& [name, given] : options.metrics) {
-    std::vector<std::string> known;
-    for (const MetricInfo* info : Metrics()) known.emplace_back(info->name);
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      Throw(ErrorCode::kInvalidArgument,
-            "unknown metric family \"{}\"; there are {}",
-            name,
-            fmt::join(known, ", "));
-    }
-  }
 }
 
 }  // namespace
@@ -298,7 +211,7 @@ EvaluateResult Evaluate(const Dataset& dataset,
                         const EvaluateOptions& options) {
   if (models.empty())
     Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
-  CheckMetricNames(options);
+  SelectMetrics(options);  // names are checked before the work
   std::vector<Pooling> poolings;
   for (const Model& model : models) {
     CheckCompatible(model, dataset);

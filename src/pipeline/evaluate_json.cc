@@ -29,6 +29,7 @@ Json CasesJson(const std::vector<CaseMetrics>& cases) {
   Json json = Json::array();
   for (const CaseMetrics& c : cases) {
     json.push_back({{"case", c.id},
+                    {"group", c.group.empty() ? Json(nullptr) : Json(c.group)},
                     {"metrics", MetricsJson(c.metrics)},
                     {"per_class", PerClassJson(c.metrics)}});
   }
@@ -47,6 +48,53 @@ Json ReliabilityJson(const std::vector<ReliabilityRow>& rows) {
   return json;
 }
 
+Json GroupsJson(const std::vector<GroupMetrics>& groups) {
+  Json json = Json::array();
+  for (const GroupMetrics& group : groups) {
+    json.push_back({{"group", group.group},
+                    {"cases", group.cases},
+                    {"mean", MetricsJson(group.mean)},
+                    {"mean_per_class", PerClassJson(group.mean)},
+                    {"pooled", MetricsJson(group.pooled)},
+                    {"pooled_per_class", PerClassJson(group.pooled)}});
+  }
+  return json;
+}
+
+// {"one_vs_rest": {"sky": [rows]}}; empty bins, the most of them, are left out.
+Json ClassReliabilityJson(const std::vector<ClassReliability>& diagrams,
+                          const std::vector<std::string>& classes) {
+  Json json = Json::object();
+  for (const ClassReliability& diagram : diagrams) {
+    std::vector<ReliabilityRow> rows;
+    for (const ReliabilityRow& row : diagram.rows) {
+      if (row.count > 0) rows.push_back(row);
+    }
+    json[diagram.kind][classes[static_cast<size_t>(diagram.class_index)]] = ReliabilityJson(rows);
+  }
+  return json;
+}
+
+// A row per label.
+Json ConfusionJson(const std::vector<int64_t>& confusion, size_t num_classes) {
+  Json json = Json::array();
+  for (size_t label = 0; label < num_classes && !confusion.empty(); ++label) {
+    const auto row = confusion.begin() + static_cast<std::ptrdiff_t>(label * num_classes);
+    json.push_back(std::vector<int64_t>(row, row + static_cast<std::ptrdiff_t>(num_classes)));
+  }
+  return json;
+}
+
+Json RiskJson(const std::vector<RiskRow>& rows) {
+  Json json = Json::array();
+  for (const RiskRow& row : rows) {
+    json.push_back({{"coverage", row.coverage},
+                    {"risk", JsonNumber(row.risk)},
+                    {"confidence", row.confidence}});
+  }
+  return json;
+}
+
 // Case ids without the reasons, which hold paths of one machine.
 Json SkippedIds(const std::vector<std::string>& skipped) {
   Json json = Json::array();
@@ -60,19 +108,28 @@ std::string ToJson(const EvaluateResult& result) {
   Json json = {{"segcal_metrics", 1},
                {"dataset", result.dataset},
                {"split", result.split.empty() ? Json(nullptr) : Json(result.split)},
+               {"classes", result.classes},
                {"voxels", result.voxels},
                {"labelled", result.labelled},
                {"renormalised", result.renormalised},
                {"pipelines", Json::array()},
                {"skipped", SkippedIds(result.skipped)}};
+  const size_t num_classes = result.classes.size();
   for (const PipelineMetrics& pipeline : result.pipelines) {
-    json["pipelines"].push_back({{"pipeline", pipeline.pipeline},
-                                 {"mean", MetricsJson(pipeline.mean)},
-                                 {"mean_per_class", PerClassJson(pipeline.mean)},
-                                 {"pooled", MetricsJson(pipeline.pooled)},
-                                 {"pooled_per_class", PerClassJson(pipeline.pooled)},
-                                 {"metric_per_case", CasesJson(pipeline.cases)},
-                                 {"reliability", ReliabilityJson(pipeline.reliability)}});
+    json["pipelines"].push_back(
+        {{"pipeline", pipeline.pipeline},
+         {"mean", MetricsJson(pipeline.mean)},
+         {"mean_per_class", PerClassJson(pipeline.mean)},
+         {"pooled", MetricsJson(pipeline.pooled)},
+         {"pooled_per_class", PerClassJson(pipeline.pooled)},
+         {"group_mean", MetricsJson(pipeline.group_mean)},
+         {"groups", GroupsJson(pipeline.groups)},
+         {"metric_per_case", CasesJson(pipeline.cases)},
+         {"confusion", ConfusionJson(pipeline.confusion, num_classes)},
+         {"risk_coverage", RiskJson(pipeline.risk_coverage)},
+         {"reliability", ReliabilityJson(pipeline.reliability)},
+         {"reliability_per_class",
+          ClassReliabilityJson(pipeline.class_reliability, result.classes)}});
   }
   return DumpJson(json);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -32,6 +33,7 @@ constexpr TableMetric kTableMetrics[] = {
     {"nll", "NLL", 4, 1.0},
     {"brier", "Brier", 4, 1.0},
     {"ece", "ECE", 4, 1.0},
+    {"classwise_ece", "cwECE", 4, 1.0},
     {"mce", "MCE", 3, 1.0},
     {"ace", "ACE", 4, 1.0},
     {"accuracy", "Acc %", 2, 100.0},
@@ -45,6 +47,13 @@ double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name
     if (metric.name == name) return metric.value;
   }
   return std::nan("");
+}
+
+bool IsComputed(const EvaluateResult& result, const std::string& name) {
+  const std::vector<MetricResult>& metrics = result.pipelines.front().mean;
+  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricResult& metric) {
+    return metric.name == name;
+  });
 }
 
 Better BetterOf(const std::string& name) {
@@ -133,6 +142,28 @@ std::string NoteFor(const PipelineMetrics& pipeline, const std::string& id) {
   return pipeline.pipeline;
 }
 
+double ClassValue(const std::vector<MetricResult>& metrics, const std::string& name, size_t c) {
+  for (const MetricResult& metric : metrics) {
+    if (metric.name == name) return metric.per_class[c];
+  }
+  return std::nan("");
+}
+
+std::vector<ReliabilityBin> BinsOf(const std::vector<ReliabilityRow>& rows) {
+  std::vector<ReliabilityBin> bins;
+  for (const ReliabilityRow& row : rows) {
+    bins.push_back({.lower = row.lower,
+                    .upper = row.upper,
+                    .count = row.count,
+                    .correct = row.correct,
+                    .confidence_sum = row.confidence_sum});
+  }
+  return bins;
+}
+
+// A page of diagrams that can still be looked at.
+constexpr size_t kMostClassPanels = 24;
+
 // What the last pipeline is compared with: the first one with the same pooling, so that differences
 // are the calibrator's; the last itself where there is none.
 size_t BeforeIndex(const EvaluateResult& result) {
@@ -149,20 +180,27 @@ size_t BeforeIndex(const EvaluateResult& result) {
 std::string ReliabilityFigure(const EvaluateResult& result) {
   std::vector<ReliabilityPanel> panels;
   for (const PipelineMetrics& pipeline : result.pipelines) {
-    ReliabilityPanel panel{.title = pipeline.pipeline};
-    for (const ReliabilityRow& row : pipeline.reliability) {
-      panel.bins.push_back({.lower = row.lower,
-                            .upper = row.upper,
-                            .count = row.count,
-                            .correct = row.correct,
-                            .confidence_sum = row.confidence_sum});
-    }
+    ReliabilityPanel panel{.title = pipeline.pipeline, .bins = BinsOf(pipeline.reliability)};
     // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
     panel.numbers = {{"pooled ECE", ValueOf(pipeline.pooled, "ece")},
                      {"pooled NLL", ValueOf(pipeline.pooled, "nll")}};
     panels.push_back(std::move(panel));
   }
   return ReliabilitySvg(panels);
+}
+
+std::string ClassReliabilityFigure(const EvaluateResult& result) {
+  const PipelineMetrics& pipeline = result.pipelines.back();
+  std::vector<ReliabilityPanel> panels;
+  for (const ClassReliability& diagram : pipeline.class_reliability) {
+    if (diagram.kind != "one_vs_rest" || panels.size() == kMostClassPanels) continue;
+    const auto c = static_cast<size_t>(diagram.class_index);
+    panels.push_back({.title = result.classes[c],
+                      .bins = BinsOf(diagram.rows),
+                      .numbers = {{"pooled ECE", ClassValue(pipeline.pooled, "classwise_ece", c)},
+                                  {"pooled IoU", ClassValue(pipeline.pooled, "miou", c)}}});
+  }
+  return panels.empty() ? std::string() : ReliabilitySvg(panels);
 }
 
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result) {
@@ -217,15 +255,19 @@ std::string FreeEnergyFigure(const Dataset& dataset,
 }
 
 std::string MetricsTable(const EvaluateResult& result) {
-  std::vector<TableColumn> columns = {{.header = "pipeline", .align = Align::kLeft}};
+  std::vector<TableMetric> metrics;
   for (const TableMetric& metric : kTableMetrics) {
+    if (IsComputed(result, metric.name)) metrics.push_back(metric);
+  }
+  std::vector<TableColumn> columns = {{.header = "pipeline", .align = Align::kLeft}};
+  for (const TableMetric& metric : metrics) {
     columns.push_back(
         {.header = metric.header, .align = Align::kRight, .better = BetterOf(metric.name)});
   }
   Table table(columns);
   for (const PipelineMetrics& pipeline : result.pipelines) {
     std::vector<TableCell> row = {pipeline.pipeline};
-    for (const TableMetric& metric : kTableMetrics) {
+    for (const TableMetric& metric : metrics) {
       row.push_back(
           NumberCell(ValueOf(pipeline.mean, metric.name) * metric.factor, metric.decimals));
     }

@@ -15,6 +15,10 @@ namespace segcal {
 // A reliability diagram per pipeline.
 std::string ReliabilityFigure(const EvaluateResult& result);
 
+// A diagram per class of the last pipeline, of its probability against the rest; the first classes
+// where there are very many, and an empty text where none was computed.
+std::string ClassReliabilityFigure(const EvaluateResult& result);
+
 // A slice of one case: image, labels, prediction, errors, confidence before and after, free energy.
 // After is the last pipeline, before the first one with the same pooling.
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result);
@@ -26,7 +30,8 @@ std::string FreeEnergyFigure(const Dataset& dataset,
                              size_t num_cases,
                              const std::function<CaseMaps(size_t)>& maps_of);
 
-// The table of an evaluation: one row per pipeline, the columns of the main paper's tables.
+// The table of an evaluation: one row per pipeline, the columns of the main paper's tables
+// as far as they were computed.
 std::string MetricsTable(const EvaluateResult& result);
 
 }  // namespace segcal

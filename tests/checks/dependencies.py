@@ -6,7 +6,7 @@ from repository import files, includes, run
 LEVELS = [
     ["core"],
     ["kernels"],
-    ["formats", "optim"],
+    ["formats", "optim", "measures", "spatial"],
     ["data"],
     ["methods", "metrics"],
     ["calibrators"],

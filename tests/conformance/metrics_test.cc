@@ -59,6 +59,7 @@ PipelineMetrics MetricsOf(const Scene& scene, int threads = 2) {
   const Dataset dataset = testing::WriteScene(scene, folder.path());
   EvaluateOptions options;
   options.run.threads = threads;
+  options.families = {"all"};
   return Evaluate(dataset, {testing::TemperatureModel(dataset, 0.6)}, options).pipelines.at(0);
 }
 

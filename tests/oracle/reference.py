@@ -8,6 +8,7 @@ Nothing of the program is used here. Arrays are (C, spatial...) unless said othe
 import json
 from pathlib import Path
 
+import calibration
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_softmax, logsumexp, softmax
@@ -67,41 +68,22 @@ def stationary_beta(flat_logits, labels, about):
     return brentq(lambda b: slope(flat_logits, labels, b), 0.3 * about, 3.0 * about, xtol=1e-13)
 
 
+def mean(values):
+    """Mean of what is defined; NaN if nothing is."""
+    values = np.asarray(values, float)
+    values = values[~np.isnan(values)]
+    return values.mean() if values.size else np.nan
+
+
 def predicted(probs):
     """argmax, ties to the lowest class."""
     return probs.argmax(axis=0)
-
-
-def bins_of(confidence, correct, which, num_bins):
-    """(count, mean confidence, accuracy) of every non-empty bin."""
-    rows = []
-    for k in range(num_bins):
-        inside = which == k
-        if inside.any():
-            rows.append((inside.sum(), confidence[inside].mean(), correct[inside].mean()))
-    return np.array(rows)
 
 
 def closed_above(confidence, num_bins):
     """Index of (lo, hi] bins with float32 edges; 0 goes into the first."""
     edges = (np.arange(1, num_bins + 1) / num_bins).astype(np.float32)
     return np.searchsorted(edges, confidence.astype(np.float32), side="left").clip(max=num_bins - 1)
-
-
-def open_above(confidence, num_bins):
-    """Index of [lo, hi) bins over [0, 1 + 1e-8] in double."""
-    edges = np.arange(1, num_bins + 1) * ((1.0 + 1e-8) / num_bins)
-    return np.searchsorted(edges, confidence.astype(np.float64),
-                           side="right").clip(max=num_bins - 1)
-
-
-def calibration_errors(confidence, correct, bins=50, ace_bins=15):
-    """ece, mce and ace."""
-    rows = bins_of(confidence, correct, closed_above(confidence, bins), bins)
-    gaps = np.abs(rows[:, 1] - rows[:, 2])
-    average = bins_of(confidence, correct, open_above(confidence, ace_bins), ace_bins)
-    return {"ece": np.average(gaps, weights=rows[:, 0]), "mce": gaps.max(),
-            "ace": np.abs(average[:, 1] - average[:, 2]).mean()}
 
 
 def overlaps(labels, decided, num_classes, background, absent="one"):
@@ -117,34 +99,61 @@ def overlaps(labels, decided, num_classes, background, absent="one"):
            {"dsc": dice, "miou": jaccard}
 
 
-def metrics(probs, log_label, labels, decision, free_energy, background=None, **options):
-    """Every metric of one case (or of pooled cases): values, then per-class lists.
-
-    probs is (C, n), everything else (n,).
-    """
-    own = labels >= 0
-    num_classes = probs.shape[0]
-    if not own.any():
-        return None
-    probs, labels = probs[:, own].astype(np.float64), labels[own]
-    decision, free_energy = decision[own], free_energy[own]
-    decided, confidence = predicted(probs), probs.max(axis=0)
-    one_hot = np.arange(num_classes)[:, None] == labels
-    nll = -log_label[own].astype(np.float64).mean()
-    entropy = -np.where(probs > 0.0, probs * np.log(np.where(probs > 0.0, probs, 1.0)),
-                        0.0).sum(axis=0)
+def flips(labels, decided, decision, num_classes):
+    """Percentages of flipped voxels, and the same among voxels of each label."""
     flipped = decided != decision
-    flips = {"flip_rate": flipped, "flips_harmful": flipped & (decision == labels),
+    kinds = {"flip_rate": flipped, "flips_harmful": flipped & (decision == labels),
              "flips_beneficial": flipped & (decided == labels),
              "flips_neutral": flipped & (decision != labels) & (decided != labels)}
-    absent = options.pop("absent", "one")
+    per_class = {name: [100.0 * which[labels == c].mean() if (labels == c).any() else np.nan
+                        for c in range(num_classes)] for name, which in kinds.items()}
+    return {name: 100.0 * which.mean() for name, which in kinds.items()}, per_class
+
+
+def scores(probs, log_label, labels, free_energy):
+    """Means over voxels of what looks at one voxel at a time."""
+    probs = probs.astype(np.float64)
+    one_hot = np.arange(probs.shape[0])[:, None] == labels
+    nll = -log_label.astype(np.float64).mean()
+    entropy = -np.where(probs > 0.0, probs * np.log(np.where(probs > 0.0, probs, 1.0)),
+                        0.0).sum(axis=0).mean()
+    return {"nll": nll, "brier": ((probs - one_hot) ** 2).sum(axis=0).mean(), "entropy": entropy,
+            "accuracy": (predicted(probs) == labels).mean(),
+            "confidence": probs.max(axis=0).mean(), "over_confidence": nll - entropy,
+            "free_energy_mean": free_energy.mean(), "free_energy_std": free_energy.std()}
+
+
+RULE = {"bins": 50, "edges": "closed", "norm": "mean", "ace_bins": 15, "ace_edges": "stretched"}
+
+
+def metrics(probs, log_label, labels, decision, free_energy, background=None, pooled=False,
+            absent="one", foreground=False, detect_below=0.5, adaptive=None, **rule):
+    """Every metric of one case (or of pooled cases): values, then per-class lists.
+
+    probs is (C, n), everything else (n,). `adaptive` are options of that family, None without it.
+    """
+    own = labels >= 0
+    if not own.any():
+        return None
+    probs, log_label, labels = probs[:, own], log_label[own], labels[own]
+    decision, free_energy, num_classes = decision[own], free_energy[own], probs.shape[0]
+    decided, rule = predicted(probs), {**RULE, **rule}
     values, per_class = overlaps(labels, decided, num_classes, background, absent)
-    values.update(calibration_errors(confidence, (decided == labels).astype(np.float64), **options))
-    values.update({name: 100.0 * which.mean() for name, which in flips.items()})
-    values.update({"nll": nll, "brier": ((probs - one_hot) ** 2).sum(axis=0).mean(),
-                   "entropy": entropy.mean(), "accuracy": (decided == labels).mean(),
-                   "confidence": confidence.mean(), "over_confidence": nll - entropy.mean(),
-                   "free_energy_mean": free_energy.mean(), "free_energy_std": free_energy.std()})
+    parts = [(scores(probs, log_label, labels, free_energy), {}),
+             flips(labels, decided, decision, num_classes)]
+    left_out = background if foreground else None
+    kept = labels != left_out if left_out is not None else np.full(labels.shape, True)
+    probs, labels, decided = probs[:, kept], labels[kept], decided[kept]
+    confidence, hit = probs.max(axis=0), (decided == labels).astype(float)
+    parts += [calibration.top_label(confidence, hit, decided, num_classes, rule),
+              calibration.classwise(probs, labels, rule, left_out),
+              (calibration.selection(confidence, hit, detect_below, pooled), {})]
+    if adaptive is not None:
+        parts.append(calibration.adaptive(probs, labels, decided, left_out, pooled=pooled,
+                                          **adaptive))
+    for some, lists in parts:
+        values.update(some)
+        per_class.update(lists)
     return values, per_class
 
 

@@ -3,17 +3,13 @@
 
 import math
 
+import calibration
 import numpy as np
 import pytest
 import reference
+from agreement import agree
 from program import apply, describe, evaluate, fit, random_case, save_case
 from sklearn.metrics import confusion_matrix, f1_score, jaccard_score, log_loss
-
-
-def agree(found, expected, what):
-    """1e-9 relative or 1e-12 absolute; null is NaN."""
-    found = math.nan if found is None else found
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True), what
 
 
 def agree_all(found, expected, what):
@@ -66,21 +62,31 @@ def check(result, emitted, **options):
         for name, values in expected[1].items():
             for found, value in zip(row["per_class"][name], values, strict=True):
                 agree(found, value, (row["case"], name))
-    pooled, pooled_per_class = emitted.metrics(emitted.pooled(), **options)
+    pooled, pooled_per_class = emitted.metrics(emitted.pooled(), pooled=True, **options)
     agree_all(result["pooled"], pooled, "pooled")
     for name, values in pooled_per_class.items():
         for found, value in zip(result["pooled_per_class"][name], values, strict=True):
             agree(found, value, name)
     defined = [case for case in per_case if case is not None]
-    means = {name: np.nanmean([values[name] for values, _ in defined]) for name in pooled}
+    means = {name: reference.mean([values[name] for values, _ in defined]) for name in pooled}
     means["ace"] = pooled["ace"]
     agree_all(result["mean"], means, "mean")
     for name in pooled_per_class:
         values = np.array([per_class[name] for _, per_class in defined])
         for c, found in enumerate(result["mean_per_class"][name]):
-            column = values[:, c][~np.isnan(values[:, c])]
-            agree(found, column.mean() if column.size else math.nan, (name, c))
-    check_reliability(result["reliability"], emitted.pooled(), options.get("bins", 50))
+            agree(found, reference.mean(values[:, c]), (name, c))
+    if "edges" not in options and "foreground" not in options:
+        check_reliability(result["reliability"], emitted.pooled(), options.get("bins", 50))
+    check_confusion(result["confusion"], emitted.pooled())
+
+
+def check_confusion(matrix, pooled):
+    """Rows are labels, columns predictions."""
+    probs, _, labels, _, _ = pooled
+    own = labels >= 0
+    classes = range(probs.shape[0])
+    expected = confusion_matrix(labels[own], reference.predicted(probs)[own], labels=classes)
+    assert np.array_equal(matrix, expected)
 
 
 def check_reliability(rows, pooled, bins):
@@ -227,6 +233,83 @@ def test_agrees_with_scikit_learn(tmp_path):
     assert result["miou"] == pytest.approx(jaccard_score(labels, decided, average="macro"),
                                            rel=1e-12)
     assert result["accuracy"] == np.trace(confusion_matrix(labels, decided)) / labels.size
+
+
+RULES = {"guo": (15, "closed_without_zero"), "torchmetrics": (15, "open_one_apart"),
+         "netcal": (10, "open"), "monai": (20, "closed_stretched"), "values": (20, "stretched")}
+
+
+@pytest.mark.parametrize("preset", RULES)
+def test_presets(tmp_path, preset):
+    bins, edges = RULES[preset]
+    dataset = write_cases(tmp_path, 3, [(40, 31), (12, 50)])
+    compare(tmp_path, dataset, "none(z)", "--set", f"preset={preset}", bins=bins, edges=edges,
+            ace_bins=bins, ace_edges=edges)
+
+
+@pytest.mark.parametrize("norm", ["rms", "max"])
+def test_norms(tmp_path, norm):
+    dataset = write_cases(tmp_path, 4, [(40, 31)])
+    compare(tmp_path, dataset, "ts(z)", "--set", f"norm={norm}", norm=norm)
+
+
+def test_foreground_only(tmp_path):
+    dataset = write_cases(tmp_path, 4, [(40, 31), (1, 3), (17, 20)], masked=[2], background=1)
+    compare(tmp_path, dataset, "ts(z)", "--set", "foreground=true", "--metrics", "all",
+            foreground=True, adaptive={})
+
+
+@pytest.mark.parametrize("num_classes", [2, 9])
+def test_bins_of_equal_mass_and_thresholds(tmp_path, num_classes):
+    dataset = write_cases(tmp_path, num_classes, [(70, 81), (3, 2), (5, 9)], masked=[0])
+    compare(tmp_path, dataset, "ts(z)", "--metrics", "all", "--set", "adaptive_bins=11",
+            "--set", "tace_threshold=0.02", "--set", "detect_below=0.8", detect_below=0.8,
+            adaptive={"bins": 11, "threshold": 0.02})
+
+
+def test_ties_of_confidence(tmp_path):
+    """Logits of few values: nearly every confidence is shared, and cut by edges of bins."""
+    rng = np.random.default_rng(3)
+    logits = rng.integers(0, 3, (3, 40, 40)).astype(np.float16)
+    labels = rng.integers(0, 3, (40, 40)).astype(np.uint8)
+    entries = [save_case(tmp_path, "a", [logits], labels),
+               save_case(tmp_path, "b", [logits[:, :7]], labels[:7])]
+    compare(tmp_path, describe(tmp_path, entries, 3), "none(z)", "--metrics", "all", adaptive={})
+
+
+def test_saturated_predictions(tmp_path):
+    """Confidence is exactly 1 at most voxels, some of them wrong; other probabilities underflow."""
+    dataset = write_cases(tmp_path, 4, [(40, 50), (11, 13)], seed=5)
+    for path in tmp_path.glob("*_m0.npy"):
+        np.save(path, np.load(path) * 40)
+    compare(tmp_path, dataset, "none(z)", "--metrics", "all", adaptive={})
+
+
+def test_risk_coverage_curve(tmp_path):
+    dataset = write_cases(tmp_path, 3, [(40, 50), (30, 20)])
+    result = compare(tmp_path, dataset, "ts(z)")
+    probs, _, labels, _, _ = Emitted(dataset, tmp_path / "model.json", tmp_path / "b", "z").pooled()
+    own = labels >= 0
+    hit = (reference.predicted(probs) == labels)[own].astype(float)
+    risk = calibration.risk_at_ranks(calibration.key_means(probs[:, own].max(axis=0)), hit)
+    assert len(result["risk_coverage"]) == 100
+    for k, row in enumerate(result["risk_coverage"], 1):
+        agree(row["coverage"], k / 100, k)
+        agree(row["risk"], risk[max(hit.size * k // 100, 1) - 1], k)
+
+
+def test_brier_parts_make_up_the_score(tmp_path):
+    """With one bin per distinct probability nothing is left within bins."""
+    rng = np.random.default_rng(7)
+    probs = np.stack([rng.choice([0.125, 0.5, 0.75], 900), np.zeros(900)])
+    probs[1] = 1.0 - probs[0]
+    labels = (rng.random(900) > probs[0]).astype(np.uint8)
+    entries = [save_case(tmp_path, "a", [probs], labels)]
+    dataset = describe(tmp_path, entries, 2, input="probabilities")
+    values = compare(tmp_path, dataset, "none(z)")["pooled"]
+    whole = (values["brier_reliability"] - values["brier_resolution"]
+             + values["brier_uncertainty"])
+    assert values["brier"] == pytest.approx(whole, abs=1e-7)
 
 
 def test_known_vector(tmp_path):

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measures/cells.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+std::vector<BinRule> SupportedRules() {
+  std::vector<BinRule> rules;
+  for (const std::string& edges : EdgeNames()) {
+    for (const int64_t bins : SupportedBinCounts()) rules.push_back({bins, edges});
+  }
+  return rules;
+}
+
+bool IsSupported(const BinRule& rule) {
+  const std::vector<int64_t>& counts = SupportedBinCounts();
+  return std::find(counts.begin(), counts.end(), rule.bins) != counts.end();
+}
+
+}  // namespace
+
+CellGrid::CellGrid(const std::vector<BinRule>& rules) {
+  // Zero alone, what is above it, and one apart: kernels/cells.h counts on the first two.
+  lower_ = {0.0f, std::numeric_limits<float>::denorm_min(), 1.0f};
+  for (const BinRule& rule : rules) {
+    const std::vector<float> starts = BinStarts(rule);
+    lower_.insert(lower_.end(), starts.begin(), starts.end());
+  }
+  std::sort(lower_.begin(), lower_.end());
+  lower_.erase(std::unique(lower_.begin(), lower_.end()), lower_.end());
+  for (int64_t i = 0; i <= kCellGuesses; ++i) {
+    const float x = static_cast<float>(i) / static_cast<float>(kCellGuesses);
+    const auto above = std::upper_bound(lower_.begin(), lower_.end(), x);
+    guess_.push_back(static_cast<uint16_t>(above - lower_.begin() - 1));
+  }
+}
+
+std::shared_ptr<const CellGrid> CellGrid::Make(const std::vector<BinRule>& further) {
+  static const std::shared_ptr<const CellGrid> standard(new CellGrid(SupportedRules()));
+  std::vector<BinRule> rules = SupportedRules();
+  bool more = false;
+  for (const BinRule& rule : further) {
+    if (IsSupported(rule)) continue;
+    rules.push_back(rule);
+    more = true;
+  }
+  return more ? std::shared_ptr<const CellGrid>(new CellGrid(rules)) : standard;
+}
+
+std::vector<int64_t> CellGrid::BinOfCells(const BinRule& rule) const {
+  const std::vector<float> starts = BinStarts(rule);
+  for (const float start : starts) {
+    if (!std::binary_search(lower_.begin(), lower_.end(), start)) {
+      Throw(ErrorCode::kInvalidArgument,
+            "{} {} bins are no unions of the cells that were summed",
+            rule.bins,
+            rule.edges);
+    }
+  }
+  std::vector<int64_t> bins;
+  for (const float x : lower_) {
+    const auto above = std::upper_bound(starts.begin(), starts.end(), x);
+    bins.push_back(above - starts.begin() - 1);
+  }
+  return bins;
+}
+
+CellSums::CellSums(std::shared_ptr<const CellGrid> grid, int64_t num_groups)
+    : grid_(std::move(grid)),
+      num_groups_(num_groups),
+      place_(static_cast<size_t>(num_groups * grid_->num_cells()), -1) {}
+
+CellSums::Entry& CellSums::At(int64_t key) {
+  int32_t& place = place_[static_cast<size_t>(key)];
+  if (place < 0) {
+    place = static_cast<int32_t>(entries_.size());
+    entries_.emplace_back().key = key;
+  }
+  return entries_[static_cast<size_t>(place)];
+}
+
+void CellSums::Add(int64_t group, float x, bool correct) {
+  Pending& sums = At(group * grid_->num_cells() + CellOf(x, grid_->edges())).pending;
+  sums.count += 1;
+  sums.correct += correct ? 1 : 0;
+  sums.confidence += static_cast<double>(x);
+}
+
+void CellSums::AddRow(int64_t group, const float* row, int32_t class_index, const int32_t* labels) {
+  LowSums low;
+  float others[kTileVoxels];
+  const int64_t n = SplitRow(row, class_index, labels, grid_->low(), &low, others);
+  const int64_t first = group * grid_->num_cells();
+  if (low.zeros > 0) {
+    Pending& zero = At(first).pending;
+    zero.count += low.zeros;
+    zero.correct += low.zeros_correct;
+  }
+  if (low.count > low.zeros) {
+    Pending& next = At(first + 1).pending;
+    next.count += low.count - low.zeros;
+    next.correct += low.correct - low.zeros_correct;
+    next.confidence += low.confidence;
+  }
+  for (int64_t i = 0; i < n; ++i) Add(group, std::fabs(others[i]), std::signbit(others[i]));
+}
+
+void CellSums::Flush() {
+  for (Entry& entry : entries_) {
+    if (entry.pending.count == 0) continue;
+    entry.total.count += entry.pending.count;
+    entry.total.correct += entry.pending.correct;
+    entry.total.confidence.Add(entry.pending.confidence);
+    entry.pending = {};
+  }
+}
+
+void CellSums::Merge(const CellSums& other) {
+  // By index: merged with itself, the list does not grow.
+  for (size_t i = 0; i < other.entries_.size(); ++i) {
+    Entry& entry = At(other.entries_[i].key);
+    entry.total.Merge(other.entries_[i].total);
+  }
+}
+
+std::vector<Bin> CellSums::Bins(const BinRule& rule, int64_t group) const {
+  const std::vector<int64_t> bin_of = grid_->BinOfCells(rule);
+  std::vector<Bin> bins(BinStarts(rule).size());
+  const auto first = static_cast<size_t>(group * grid_->num_cells());
+  for (size_t k = 0; k < bin_of.size(); ++k) {
+    const int32_t place = place_[first + k];
+    if (place < 0 || bin_of[k] < 0) continue;
+    bins[static_cast<size_t>(bin_of[k])].Merge(entries_[static_cast<size_t>(place)].total);
+  }
+  return bins;
+}
+
+std::vector<Bin> CellSums::Bins(const BinRule& rule) const {
+  const std::vector<int64_t> bin_of = grid_->BinOfCells(rule);
+  std::vector<Bin> bins(BinStarts(rule).size());
+  for (const Entry& entry : entries_) {
+    const int64_t k = bin_of[static_cast<size_t>(entry.key % grid_->num_cells())];
+    if (k >= 0) bins[static_cast<size_t>(k)].Merge(entry.total);
+  }
+  return bins;
+}
+
+int64_t CellSums::Count(int64_t group) const {
+  int64_t count = 0;
+  for (const Entry& entry : entries_) {
+    if (entry.key / grid_->num_cells() == group) count += entry.total.count;
+  }
+  return count;
+}
+
+int64_t CellSums::Count() const {
+  int64_t count = 0;
+  for (const Entry& entry : entries_) count += entry.total.count;
+  return count;
+}
+
+std::vector<Cell> CellSums::Cells() const {
+  std::vector<Cell> cells;
+  for (size_t key = 0; key < place_.size(); ++key) {
+    if (place_[key] < 0) continue;
+    const Entry& entry = entries_[static_cast<size_t>(place_[key])];
+    if (entry.total.count == 0) continue;
+    const auto at = static_cast<int64_t>(key);
+    cells.push_back(
+        {.group = at / grid_->num_cells(), .cell = at % grid_->num_cells(), .sums = entry.total});
+  }
+  return cells;
+}
+
+}  // namespace segcal

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/cells.h"
+#include "measures/bin_rule.h"
+#include "measures/bins.h"
+
+namespace segcal {
+
+// The finest ranges of confidence that are ever told apart: every bin of every edge rule with any
+// of SupportedBinCounts(), and of the rules asked for besides, is a union of cells (BN5). Sums by
+// cell therefore give every binned metric, also one thought of later.
+class CellGrid {
+ public:
+  // Shared where no further rule is needed.
+  static std::shared_ptr<const CellGrid> Make(const std::vector<BinRule>& further);
+
+  CellEdges edges() const noexcept { return {.lower = lower_, .guess = guess_}; }
+  int64_t num_cells() const noexcept { return static_cast<int64_t>(lower_.size()); }
+  float lower(int64_t cell) const { return lower_[static_cast<size_t>(cell)]; }
+  // Where the cells next to zero end.
+  float low() const { return lower_[2]; }
+
+  // The bin of every cell, -1 where the rule leaves it out; an Error if the rule is not supported.
+  std::vector<int64_t> BinOfCells(const BinRule& rule) const;
+
+ private:
+  explicit CellGrid(const std::vector<BinRule>& rules);
+
+  std::vector<float> lower_;
+  std::vector<uint16_t> guess_;
+};
+
+// Sums of one cell and group, in a list of the cells that hold something.
+struct Cell {
+  int64_t group = 0;
+  int64_t cell = 0;
+  Bin sums;
+};
+
+// Sums by (group, cell), kept only for cells that hold something: a saturated prediction has few. A
+// group is whatever voxels are told apart by: class, and band of distance.
+class CellSums {
+ public:
+  CellSums(std::shared_ptr<const CellGrid> grid, int64_t num_groups);
+
+  void Add(int64_t group, float x, bool correct);
+  // A row of one class against the rest (kernels/cells.h); `labels` [kTileVoxels].
+  void AddRow(int64_t group, const float* row, int32_t class_index, const int32_t* labels);
+
+  // Moves the sums of a block into order-free ones.
+  void Flush();
+  void Merge(const CellSums& other);
+
+  // The bins of a rule: of one group, and of all together.
+  std::vector<Bin> Bins(const BinRule& rule, int64_t group) const;
+  std::vector<Bin> Bins(const BinRule& rule) const;
+  // Voxels of a group, whatever their cell.
+  int64_t Count(int64_t group) const;
+  int64_t Count() const;
+
+  // In the order of groups and cells.
+  std::vector<Cell> Cells() const;
+  const CellGrid& grid() const noexcept { return *grid_; }
+  int64_t num_groups() const noexcept { return num_groups_; }
+
+ private:
+  struct Pending {
+    int64_t count = 0;
+    int64_t correct = 0;
+    double confidence = 0.0;
+  };
+  struct Entry {
+    int64_t key = 0;
+    Pending pending;
+    Bin total;
+  };
+
+  Entry& At(int64_t key);
+
+  std::shared_ptr<const CellGrid> grid_;
+  int64_t num_groups_;
+  std::vector<int32_t> place_;  // [group][cell]: index into entries_, or -1
+  std::vector<Entry> entries_;  // in the order of first use
+};
+
+}  // namespace segcal

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "measures/bins.h"
+
+namespace segcal {
+
+// Voxels of equal confidence. A list of them, ascending, is all that metrics of ranks need, and
+// does not depend on the order in which voxels came.
+struct TieGroup {
+  double confidence = 0.0;  // of each
+  int64_t count = 0;
+  int64_t correct = 0;
+};
+
+// Every confidence of a case with its correctness, 4 bytes each.
+class RankedValues {
+ public:
+  void Add(float confidence, bool correct);
+  void Merge(const RankedValues& other);
+  // Sorts a copy: linear time.
+  std::vector<TieGroup> Groups() const;
+  int64_t size() const noexcept { return static_cast<int64_t>(keys_.size()); }
+
+ private:
+  std::vector<uint32_t> keys_;  // bits of the float, then one bit for correct
+};
+
+// The 16-bit key that pooled confidences share: x and 1 - x to 2^-10 of themselves down to 2^-24
+// (SL1). Ascending with x.
+inline constexpr int64_t kNumRankKeys = 47108;
+int64_t RankKey(float x);
+
+// Voxels of many cases by key: the mean confidence of a key stands for its voxels.
+class KeyedValues {
+ public:
+  void Add(std::span<const TieGroup> groups);
+  void Merge(const KeyedValues& other);
+  std::vector<TieGroup> Groups() const;
+  bool empty() const noexcept { return keys_.empty(); }
+
+ private:
+  std::map<int64_t, Bin> keys_;
+};
+
+// Values of one case, or once cases were pooled their keys.
+class RankedSums {
+ public:
+  void Add(float confidence, bool correct) { values_.Add(confidence, correct); }
+  void Merge(const RankedSums& other);
+  // Adds a case that is complete.
+  void MergeCase(const RankedSums& other);
+  // Sorts once what Groups() would sort at every call; nothing is added after it.
+  void Complete();
+  std::vector<TieGroup> Groups() const;
+
+ private:
+  RankedValues values_;
+  KeyedValues pooled_;
+  std::vector<TieGroup> sorted_;
+};
+
+int64_t CountOf(std::span<const TieGroup> groups);
+int64_t WrongOf(std::span<const TieGroup> groups);
+
+// NaN without any voxel, and where a formula needs right and wrong ones and has not both.
+double KsError(std::span<const TieGroup> groups);           // (SL2)
+double Auroc(std::span<const TieGroup> groups);             // (SL3)
+double SuccessPrecision(std::span<const TieGroup> groups);  // (SL4), right voxels to be found
+double ErrorPrecision(std::span<const TieGroup> groups);    // (SL4), wrong voxels to be found
+double RiskCoverageArea(std::span<const TieGroup> groups);  // (SL6)
+
+// The error rate of the `coverage` most confident share of voxels, for coverages 1/steps ... 1
+// (SL5).
+struct RiskPoint {
+  double coverage = 0.0;
+  double risk = 0.0;
+  double confidence = 0.0;  // of the last voxel accepted
+};
+std::vector<RiskPoint> RiskCoverage(std::span<const TieGroup> groups, int64_t steps);
+
+// Bins of equal mass (AD1); voxels of a tie that an edge cuts are shared out in proportion.
+struct MassBin {
+  double count = 0.0;
+  double correct = 0.0;
+  double confidence = 0.0;  // summed
+
+  double Gap() const;
+};
+std::vector<MassBin> EqualMassBins(std::span<const TieGroup> groups, int64_t num_bins);
+
+// Percentiles 100 k / num_bins, k = 1 ... num_bins - 1, by linear interpolation (AD4).
+std::vector<double> Percentiles(std::span<const TieGroup> groups, int64_t num_bins);
+
+}  // namespace segcal

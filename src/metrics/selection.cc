@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "measures/foreground.h"
+#include "measures/ranked.h"
+#include "metrics/metric.h"
+
+namespace segcal {
+namespace {
+
+struct SelectionOptions {
+  // A voxel whose confidence is below this is reported as a misprediction.
+  double detect_below = 0.5;
+  // Leaves out voxels whose label is the background.
+  bool foreground = false;
+
+  template <class Self, class Visitor>
+  static void Fields(Self& self, Visitor&& field) {
+    field("detect_below", self.detect_below, Between(0.0, 2.0));
+    field("foreground", self.foreground, Any());
+  }
+};
+
+// Voxels reported as mispredictions, and mispredictions.
+struct Detection {
+  int64_t reported = 0;
+  int64_t wrong = 0;
+  int64_t both = 0;
+
+  // (SL7) and (SL8); NaN where there is nothing to find, or nothing was reported.
+  double Recall() const { return Ratio(both, wrong); }
+  double Precision() const { return Ratio(both, reported); }
+
+ private:
+  static double Ratio(int64_t a, int64_t b) {
+    return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : std::nan("");
+  }
+};
+
+// Whether confidence tells right from wrong, docs/methods/selection.md.
+class SelectionAccumulator final : public MetricAccumulator {
+ public:
+  SelectionAccumulator(const MetricContext& context, const SelectionOptions& options)
+      : detect_below_(options.detect_below),
+        labels_(options.foreground ? context.background : -1) {}
+
+  void Add(const EvalTile& tile) override {
+    const int32_t* labels = labels_.Of(tile.labels);
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      if (labels[v] == kNoLabel) continue;
+      const float confidence = tile.confidence[v];
+      const bool wrong = tile.predicted[v] != labels[v];
+      const bool reported = static_cast<double>(confidence) < detect_below_;
+      sums_.Add(confidence, !wrong);
+      detection_.wrong += wrong ? 1 : 0;
+      detection_.reported += reported ? 1 : 0;
+      detection_.both += wrong && reported ? 1 : 0;
+    }
+  }
+
+  void Merge(const MetricAccumulator& other) override {
+    const auto& from = static_cast<const SelectionAccumulator&>(other);
+    sums_.Merge(from.sums_);
+    MergeDetection(from.detection_);
+  }
+  void MergeCase(const MetricAccumulator& whole_case) override {
+    const auto& from = static_cast<const SelectionAccumulator&>(whole_case);
+    sums_.MergeCase(from.sums_);
+    MergeDetection(from.detection_);
+  }
+
+  void Complete() override { sums_.Complete(); }
+
+  std::vector<MetricValue> Finish() const override {
+    const std::vector<TieGroup> groups = sums_.Groups();
+    return {{"ks_ce", KsError(groups), {}},
+            {"auroc", Auroc(groups), {}},
+            {"aupr_error", ErrorPrecision(groups), {}},
+            {"aupr_success", SuccessPrecision(groups), {}},
+            {"aurc", RiskCoverageArea(groups), {}},
+            {"error_recall", detection_.Recall(), {}},
+            {"error_precision", detection_.Precision(), {}}};
+  }
+
+  std::vector<RiskPoint> RiskCurve() const override {
+    constexpr int64_t kSteps = 100;
+    return RiskCoverage(sums_.Groups(), kSteps);
+  }
+
+ private:
+  // By value: an accumulator may be merged with itself.
+  void MergeDetection(Detection from) {
+    detection_.reported += from.reported;
+    detection_.wrong += from.wrong;
+    detection_.both += from.both;
+  }
+
+  double detect_below_;
+  ForegroundLabels labels_;
+  RankedSums sums_;
+  Detection detection_;
+};
+
+constexpr double kOne = 1.0 + 0x1p-22;
+
+constexpr MetricNumber kNumbers[] = {
+    {"ks_ce",
+     "largest gap of confidence and accuracy summed up to any threshold; no bins",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"auroc",
+     "chance that a right voxel is more confident than a wrong one",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+    {"aupr_error",
+     "average precision of finding wrong voxels by low confidence",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+    {"aupr_success",
+     "average precision of finding right voxels by high confidence",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+    {"aurc", "area under the risk-coverage curve", Goal::kLow, Aggregate::kMeanOverCases, 0.0, 1.0},
+    {"error_recall",
+     "share of the wrong voxels whose confidence is below detect_below",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+    {"error_precision",
+     "share of wrong voxels among those whose confidence is below detect_below",
+     Goal::kHigh,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+};
+
+std::unique_ptr<MetricAccumulator> MakeSelection(const MetricContext& context,
+                                                 const OptionMap& options) {
+  return std::make_unique<SelectionAccumulator>(
+      context, ParseOptions<SelectionOptions>("selection", options));
+}
+
+}  // namespace
+
+extern constinit const MetricInfo kSelection{.name = "selection",
+                                             .reference = "Hendrycks17",
+                                             .numbers = kNumbers,
+                                             .defaults = &DefaultOptions<SelectionOptions>,
+                                             .make = &MakeSelection};
+
+}  // namespace segcal

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "metrics/metric.h"
+#include "segcal/evaluate.h"
+
+namespace segcal {
+
+// The families to compute and their options.
+struct SelectedFamily {
+  const MetricInfo* info;
+  OptionMap options;
+};
+using MetricSelection = std::vector<SelectedFamily>;
+
+// In the order of the list; an unknown family, in the choice or among the options, is an Error.
+MetricSelection SelectMetrics(const EvaluateOptions& options);
+
+// How each number of a selection is aggregated, in the order of Accumulators::Finish.
+std::vector<Aggregate> AggregatesOf(const MetricSelection& selection);
+
+// One accumulator per selected family.
+class Accumulators {
+ public:
+  Accumulators(const MetricContext& context, const MetricSelection& selection);
+
+  void Add(const EvalTile& tile);
+  void Flush();
+  void Merge(const Accumulators& other);
+  void MergeCase(const Accumulators& whole_case);
+  void Complete();
+  // Frees the sums, which are not used any more.
+  void Clear() { families_.clear(); }
+
+  std::vector<MetricResult> Finish() const;
+  std::vector<CellRow> Cells() const;
+  // Reliability diagrams, confusion matrix and risk-coverage curve.
+  void FillDiagrams(PipelineMetrics* pipeline) const;
+
+ private:
+  std::vector<std::unique_ptr<MetricAccumulator>> families_;
+};
+
+}  // namespace segcal

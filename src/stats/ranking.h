@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "metrics/metric.h"
+
+namespace segcal {
+
+// Ranks of values in ascending order, from 1; equal values share the mean of their ranks (RK1), and
+// NaN shares the last ones.
+std::vector<double> AverageRanks(std::span<const double> values);
+
+// One metric of several methods: values[method][case], NaN where undefined.
+struct MetricTable {
+  Goal goal = Goal::kLow;  // kNone cannot be ranked
+  std::vector<std::vector<double>> values;
+};
+
+// The sum over metrics of each method's rank by its mean over cases (RK2), one per method; low is
+// best. A method without any defined value of a metric shares its last ranks.
+std::vector<double> SumRank(const std::vector<MetricTable>& metrics);
+
+// The mean over cases of the mean over metrics of each method's rank in that case (RK3), one per
+// method; low is best.
+std::vector<double> MeanCaseRank(const std::vector<MetricTable>& metrics);
+
+}  // namespace segcal

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `evaluate` writes beside its table: CSV, groups, cells, chosen families."""
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+from program import describe, evaluate, fails, random_case, run, save_case, small_dataset
+
+
+def rows_of(path):
+    """A CSV file as dictionaries."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def number(text):
+    """A field; empty is NaN."""
+    return float(text) if text else math.nan
+
+
+def grouped_dataset(folder):
+    """Four cases in three groups, one of which is a case of its own."""
+    rng = np.random.default_rng(3)
+    entries = []
+    for k, group in enumerate(["a", "b, \"c\"", "a", None]):
+        members, labels = random_case(rng, 3, (20 + k, 15))
+        fields = {} if group is None else {"group": group}
+        entries.append(save_case(folder, f"case{k}", members, labels, **fields))
+    return describe(folder, entries, 3, background=0)
+
+
+def test_csv_holds_the_numbers_of_the_json_file(tmp_path):
+    dataset = grouped_dataset(tmp_path)
+    run("evaluate", dataset, "-p", "none(z)", "-p", "none(p)", "-o", tmp_path / "m.json", "--csv",
+        tmp_path / "m.csv", "--quiet")
+    rows = rows_of(tmp_path / "m.csv")
+    pipelines = json.loads((tmp_path / "m.json").read_text())["pipelines"]
+    for pipeline in pipelines:
+        mine = [row for row in rows if row["pipeline"] == pipeline["pipeline"]]
+        cases = [row for row in mine if row["level"] == "case"]
+        assert [row["case"] for row in cases] == ["case0", "case1", "case2", "case3"]
+        assert [row["group"] for row in cases] == ["a", "b, \"c\"", "a", ""]
+        for row, case in zip(cases, pipeline["metric_per_case"], strict=True):
+            for name, value in case["metrics"].items():
+                assert number(row[name]) == pytest.approx(value, abs=0, nan_ok=True)
+            assert number(row["dsc:c1"]) == case["per_class"]["dsc"][1]
+        (mean,) = [row for row in mine if row["level"] == "mean"]
+        assert number(mean["nll"]) == pipeline["mean"]["nll"]
+
+
+def test_groups_are_pooled_and_averaged(tmp_path):
+    dataset = grouped_dataset(tmp_path)
+    pipeline = evaluate(dataset, "-p", "none(z)")["pipelines"][0]
+    groups = pipeline["groups"]
+    assert [group["group"] for group in groups] == ["a", "b, \"c\"", "case3"]
+    assert [group["cases"] for group in groups] == [2, 1, 1]
+    cases = [row["metrics"] for row in pipeline["metric_per_case"]]
+    assert groups[0]["mean"]["nll"] == pytest.approx((cases[0]["nll"] + cases[2]["nll"]) / 2)
+    for name in ("nll", "ece", "dsc"):
+        assert groups[1]["pooled"][name] == cases[1][name]
+        over_groups = np.mean([group["pooled"][name] for group in groups])
+        assert pipeline["group_mean"][name] == pytest.approx(over_groups, rel=1e-12)
+    # The pooled group is what its cases alone give.
+    content = json.loads(dataset.read_text())
+    content["cases"] = [content["cases"][0], content["cases"][2]]
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    alone = evaluate(tmp_path / "a.json", "-p", "none(z)")["pipelines"][0]
+    assert groups[0]["pooled"] == alone["pooled"]
+
+
+def test_without_groups_there_are_none(tmp_path):
+    pipeline = evaluate(small_dataset(tmp_path), "-p", "none(z)")["pipelines"][0]
+    assert pipeline["groups"] == [] and pipeline["group_mean"] == {}
+
+
+@pytest.mark.parametrize("bins", [5, 12, 20, 100])
+def test_cells_give_errors_with_other_bins(tmp_path, bins):
+    dataset = small_dataset(tmp_path)
+    run("evaluate", dataset, "-p", "none(z)", "--cells", tmp_path / "c.csv", "--quiet")
+    cells = rows_of(tmp_path / "c.csv")
+    result = evaluate(dataset, "-p", "none(z)", "--set", f"bins={bins}")["pipelines"][0]
+    for case in result["metric_per_case"]:
+        mine = [row for row in cells if row["case"] == case["case"]]
+        assert case["metrics"]["ece"] == pytest.approx(
+            ece_of([row for row in mine if row["kind"] == "predicted"], bins), rel=1e-9)
+        for c in range(4):
+            own = [row for row in mine if (row["kind"], row["class"]) == ("one_vs_rest", f"c{c}")]
+            assert case["per_class"]["classwise_ece"][c] == pytest.approx(ece_of(own, bins),
+                                                                          rel=1e-9)
+
+
+def ece_of(cells, bins):
+    """ECE with (lo, hi] bins from cells: a cell lies in the bin of its smallest float32."""
+    edges = (np.arange(1, bins) / bins).astype(np.float32)
+    lower = np.array([np.float32(row["lower"]) for row in cells])
+    which = np.searchsorted(edges, lower, side="left")
+    gap = [float(row["confidence_sum"]) - int(row["correct"]) for row in cells]
+    return np.abs(np.bincount(which, gap, bins)).sum() / sum(int(row["count"]) for row in cells)
+
+
+def test_families_can_be_chosen(tmp_path):
+    dataset = small_dataset(tmp_path)
+    chosen = evaluate(dataset, "-p", "none(z)", "--metrics", "scores,overlap")["pipelines"][0]
+    assert set(chosen["pooled"]) == {"nll", "brier", "entropy", "accuracy", "confidence",
+                                     "over_confidence", "dsc", "miou"}
+    assert chosen["reliability"] == [] and chosen["risk_coverage"] == []
+    assert "tace" not in evaluate(dataset, "-p", "none(z)")["pipelines"][0]["pooled"]
+    assert "tace" in evaluate(dataset, "-p", "none(z)", "--metrics", "all")["pipelines"][0]["pooled"]
+    table = run("evaluate", dataset, "-p", "none(z)", "--metrics", "scores", "--quiet").stdout
+    assert "NLL" in table and "ECE" not in table
+    assert "there are scores" in fails(2, "evaluate", dataset, "--metrics", "ece")
+
+
+def test_an_option_goes_to_every_family_that_knows_it(tmp_path):
+    dataset = small_dataset(tmp_path)
+    one = evaluate(dataset, "-p", "none(z)", "--set", "bins=1")["pipelines"][0]["pooled"]
+    many = evaluate(dataset, "-p", "none(z)")["pipelines"][0]["pooled"]
+    assert one["ece"] < many["ece"] and one["classwise_ece"] < many["classwise_ece"]
+    assert "no metric has the option" in fails(2, "evaluate", dataset, "--set", "colour=blue")
+
+
+def test_figures_without_calibration_families(tmp_path):
+    dataset = small_dataset(tmp_path)
+    run("evaluate", dataset, "-p", "none(z)", "--metrics", "scores", "--figures", tmp_path / "f",
+        "--quiet")
+    assert [path.name for path in (tmp_path / "f").iterdir()] == ["case.svg"]

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// segcal_probe COMMAND: reads arguments as JSON from standard input and writes results as JSON, so
+// that SciPy can be asked the same question. For what the program shows only inside larger results.
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "spatial/boundary.h"
+#include "spatial/distance.h"
+#include "spatial/local_error.h"
+#include "spatial/surface.h"
+#include "stats/bootstrap.h"
+#include "stats/mann_whitney.h"
+#include "stats/ranking.h"
+
+namespace segcal {
+namespace {
+
+using Json = nlohmann::json;
+using Values = std::vector<double>;
+
+// null is NaN, either way.
+double NumberOf(const Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
+
+Values ValuesOf(const Json& json) {
+  Values values;
+  for (const Json& value : json) values.push_back(NumberOf(value));
+  return values;
+}
+
+RepeatedValues TableOf(const Json& json) {
+  RepeatedValues table;
+  for (const Json& row : json) table.push_back(ValuesOf(row));
+  return table;
+}
+
+VoxelGrid GridFrom(const Json& in) {
+  return MakeGrid(in.at("shape").get<std::vector<int64_t>>(), ValuesOf(in.at("spacing")));
+}
+
+Json Distances(const Json& in) {
+  const VoxelGrid grid = GridFrom(in);
+  const auto sources = in.at("sources").get<std::vector<uint8_t>>();
+  return {{"voxels", SquaredVoxelDistances(grid, sources, 2)},
+          {"spaced", SquaredDistances(grid, sources, 2)}};
+}
+
+Json Boundary(const Json& in) {
+  const auto labels = in.at("labels").get<std::vector<int32_t>>();
+  const auto set = in.at("set").get<std::vector<uint8_t>>();
+  return {{"boundary", LabelBoundary(GridFrom(in), labels)},
+          {"squared", SquaredBoundaryDistances(GridFrom(in), labels, 2)},
+          {"surface", SurfaceOf(GridFrom(in), set)}};
+}
+
+Json Surfaces(const Json& in) {
+  const std::vector<SurfaceScores> scores =
+      ScoreSurfaces(GridFrom(in),
+                    in.at("labels").get<std::vector<int32_t>>(),
+                    in.at("predicted").get<std::vector<uint16_t>>(),
+                    in.at("classes"),
+                    in.at("tolerance"),
+                    2);
+  Json out = Json::array();
+  for (const SurfaceScores& s : scores) {
+    out.push_back({{"labelled", s.labelled},
+                   {"predicted", s.predicted},
+                   {"asd", s.mean_distance},
+                   {"hd", s.hausdorff},
+                   {"hd95", s.hausdorff95},
+                   {"md95", s.volume95},
+                   {"nsd", s.surface_dice},
+                   {"surface_dice", s.band_dice}});
+  }
+  return out;
+}
+
+Json LocalError(const Json& in) {
+  const auto upper = in.at("upper").get<std::vector<float>>();
+  return LocalCalibrationError(GridFrom(in),
+                               in.at("confidence").get<std::vector<float>>(),
+                               in.at("predicted").get<std::vector<uint16_t>>(),
+                               in.at("labels").get<std::vector<int32_t>>(),
+                               {.upper = upper, .closed_above = true},
+                               in.at("radius"),
+                               2);
+}
+
+Json MannWhitney(const Json& in) {
+  const std::map<std::string, Alternative> alternatives = {{"two-sided", Alternative::kTwoSided},
+                                                           {"less", Alternative::kLess},
+                                                           {"greater", Alternative::kGreater}};
+  const MannWhitneyResult result = MannWhitneyU(
+      ValuesOf(in.at("x")), ValuesOf(in.at("y")), alternatives.at(in.at("alternative")));
+  return {{"u", result.u}, {"p", result.p}, {"exact", result.exact}};
+}
+
+Json Rankings(const Json& in) {
+  std::vector<MetricTable> tables;
+  for (const Json& table : in) {
+    tables.push_back({.goal = table.at("low_is_best") ? Goal::kLow : Goal::kHigh,
+                      .values = TableOf(table.at("values"))});
+  }
+  return {{"sum_rank", SumRank(tables)}, {"mean_case_rank", MeanCaseRank(tables)}};
+}
+
+Json Bootstrap(const Json& in) {
+  const BootstrapOptions options{.replicates = in.at("replicates"),
+                                 .level = in.at("level"),
+                                 .seed = in.at("seed"),
+                                 .num_threads = 2};
+  const RepeatedValues first = TableOf(in.at("first"));
+  const BootstrapInterval interval =
+      in.contains("second") ? BootstrapPairedDifference(first, TableOf(in.at("second")), options)
+                            : BootstrapMean(first, options);
+  return {{"estimate", interval.estimate}, {"lower", interval.lower}, {"upper", interval.upper}};
+}
+
+const std::map<std::string, std::function<Json(const Json&)>> kCommands = {
+    {"distances", Distances},
+    {"boundary", Boundary},
+    {"surfaces", Surfaces},
+    {"local_error", LocalError},
+    {"mann_whitney", MannWhitney},
+    {"benjamini_hochberg", [](const Json& in) { return Json(BenjaminiHochberg(ValuesOf(in))); }},
+    {"ranks", [](const Json& in) { return Json(AverageRanks(ValuesOf(in))); }},
+    {"rankings", Rankings},
+    {"bootstrap", Bootstrap},
+};
+
+}  // namespace
+}  // namespace segcal
+
+int main(int argc, char** argv) {
+  if (argc != 2 || segcal::kCommands.count(argv[1]) == 0) return 2;
+  std::cout << segcal::kCommands.at(argv[1])(nlohmann::json::parse(std::cin));
+}
