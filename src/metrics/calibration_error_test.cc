@@ -256,9 +256,9 @@ struct PresetCase {
   int64_t bin;       // where it goes, -1 for none
 };
 
-class EveryPreset : public ::testing::TestWithParam<PresetCase> {};
+class EveryBinPreset : public ::testing::TestWithParam<PresetCase> {};
 
-TEST_P(EveryPreset, PutsItsDistinguishingValueWhereTheLibraryDoes) {
+TEST_P(EveryBinPreset, PutsItsDistinguishingValueWhereTheLibraryDoes) {
   const PresetCase& known = GetParam();
   const auto errors = Accumulate(
       "calibration_error", {TopLabelVoxel(known.confidence, true)}, {{"preset", known.preset}});
@@ -268,7 +268,7 @@ TEST_P(EveryPreset, PutsItsDistinguishingValueWhereTheLibraryDoes) {
 
 const float kFifth = static_cast<float>(3.0 / 15.0);
 INSTANTIATE_TEST_SUITE_P(Conventions,
-                         EveryPreset,
+                         EveryBinPreset,
                          ::testing::Values(PresetCase{"paper", 50, 0.5f, 24},
                                            PresetCase{"guo", 15, kFifth, 2},
                                            PresetCase{"guo", 15, 0.0f, -1},

@@ -3,8 +3,8 @@
 
 namespace segcal {
 
-extern const MetricInfo kAdaptive, kCalibrationErrors, kClasswise, kFlips, kFreeEnergy, kOverlap,
-    kSelection, kScores;
+extern const MetricInfo kAdaptive, kCalibrationErrors, kClasswise, kFlips, kFreeEnergy, kLocal,
+    kOverlap, kScores, kSelection, kSurface;
 
 const std::vector<const MetricInfo*>& Metrics() {
   static const std::vector<const MetricInfo*> metrics = {
@@ -13,7 +13,9 @@ const std::vector<const MetricInfo*>& Metrics() {
       &kClasswise,
       &kAdaptive,
       &kSelection,
+      &kLocal,
       &kOverlap,
+      &kSurface,
       &kFlips,
       &kFreeEnergy,
   };

@@ -26,8 +26,9 @@ std::vector<uint64_t> BitsWithWorkers(const MetricInfo& info,
                                       const std::vector<OwnedTile>& tiles,
                                       size_t workers,
                                       bool backwards) {
+  const VoxelGrid grid = testing::LineOf(tiles.size() * kTileVoxels);
   std::vector<std::unique_ptr<MetricAccumulator>> parts;
-  for (size_t w = 0; w < workers; ++w) parts.push_back(info.make({4, 0}, {}));
+  for (size_t w = 0; w < workers; ++w) parts.push_back(info.make({4, 0, grid}, {}));
   for (size_t first = 0; first < tiles.size(); first += 3) {
     MetricAccumulator& part = *parts[first / 3 % workers];
     for (size_t t = first; t < std::min(first + 3, tiles.size()); ++t) part.Add(tiles[t].View());

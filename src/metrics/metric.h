@@ -11,6 +11,7 @@
 #include "kernels/tile.h"
 #include "measures/diagram.h"
 #include "measures/ranked.h"
+#include "spatial/grid.h"
 
 namespace segcal {
 
@@ -35,6 +36,8 @@ struct EvalTile {
 struct MetricContext {
   int64_t num_classes = 0;
   int64_t background = -1;  // -1: none
+  // Where the voxels of the case lie; a single voxel where many cases are pooled.
+  VoxelGrid grid = {};
 };
 
 // One finished number. NaN means undefined here (no labelled voxel, class absent).

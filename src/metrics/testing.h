@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -45,8 +46,10 @@ inline Voxel TopLabelVoxel(float confidence, bool correct) {
 // A tile that owns its memory; voxels not set take no part.
 class OwnedTile {
  public:
-  explicit OwnedTile(int64_t num_classes)
-      : num_classes_(num_classes), probs_(static_cast<size_t>(num_classes)) {
+  explicit OwnedTile(int64_t num_classes, int64_t first_voxel = 0)
+      : num_classes_(num_classes),
+        first_voxel_(first_voxel),
+        probs_(static_cast<size_t>(num_classes)) {
     for (int32_t& label : labels_.at) label = kNoLabel;
   }
 
@@ -68,7 +71,8 @@ class OwnedTile {
             .predicted = predicted_.at,
             .decision = decision_.at,
             .labels = labels_.at,
-            .free_energy = free_energy_.at};
+            .free_energy = free_energy_.at,
+            .first_voxel = first_voxel_};
   }
 
  private:
@@ -78,6 +82,7 @@ class OwnedTile {
   };
 
   int64_t num_classes_;
+  int64_t first_voxel_;
   std::vector<Row<float>> probs_;
   Row<float> log_label_;
   Row<float> confidence_;
@@ -92,7 +97,8 @@ inline std::vector<OwnedTile> ToTiles(const std::vector<Voxel>& voxels) {
   std::vector<OwnedTile> tiles;
   for (size_t i = 0; i < voxels.size(); ++i) {
     const auto lane = static_cast<int64_t>(i) % kTileVoxels;
-    if (lane == 0) tiles.emplace_back(static_cast<int64_t>(voxels[i].probs.size()));
+    if (lane == 0)
+      tiles.emplace_back(static_cast<int64_t>(voxels[i].probs.size()), static_cast<int64_t>(i));
     tiles.back().Set(lane, voxels[i]);
   }
   return tiles;
@@ -124,13 +130,18 @@ inline const MetricInfo& Family(const std::string& name) {
   return *Metrics().at(Metrics().size());  // throws: no such family
 }
 
+// A case of one axis.
+inline VoxelGrid LineOf(size_t num_voxels) {
+  return {.size = {1, 1, std::max<int64_t>(1, static_cast<int64_t>(num_voxels))}};
+}
+
 // A family's accumulator after all voxels, in one block.
 inline std::unique_ptr<MetricAccumulator> Accumulate(const std::string& family,
                                                      const std::vector<Voxel>& voxels,
                                                      const OptionMap& options = {},
                                                      int64_t background = -1) {
   const int64_t num_classes = voxels.empty() ? 2 : static_cast<int64_t>(voxels[0].probs.size());
-  auto accumulator = Family(family).make({num_classes, background}, options);
+  auto accumulator = Family(family).make({num_classes, background, LineOf(voxels.size())}, options);
   for (const OwnedTile& tile : ToTiles(voxels)) accumulator->Add(tile.View());
   accumulator->Flush();
   return accumulator;

@@ -21,6 +21,7 @@ namespace {
 // Everything about one case while its blocks are coming in.
 struct CaseState {
   std::once_flag made;
+  MetricContext context;
   std::vector<std::unique_ptr<BoundCalibrator>> bound;  // per model
   std::vector<std::vector<Accumulators>> sums;          // [worker][model], made on first use
 };
@@ -79,13 +80,15 @@ class Evaluation {
         state.bound.push_back(model.state().calibrator->Bind(reader, model.state().spec.pooling));
       }
       state.sums.resize(workspaces_.size());
+      state.context = context_;
+      state.context.grid = MakeGrid(reader.shape(), reader.spacing());
     });
     return state;
   }
 
   void AddBlock(VoxelBlock& block, CaseState* state, int worker) {
     std::vector<Accumulators>& sums = state->sums[static_cast<size_t>(worker)];
-    while (sums.size() < models_.size()) sums.emplace_back(context_, selection_);
+    while (sums.size() < models_.size()) sums.emplace_back(state->context, selection_);
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
       // Models that share a pooling share the pooled tile.
       const Pooling* pooled = nullptr;
@@ -133,7 +136,7 @@ class Evaluation {
   void FinishCase(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
     for (size_t m = 0; m < models_.size(); ++m) {
-      Accumulators total(context_, selection_);
+      Accumulators total(state.context, selection_);
       for (auto& worker : state.sums) {
         if (worker.empty()) continue;
         total.Merge(worker[m]);
