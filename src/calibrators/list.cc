@@ -5,11 +5,15 @@
 
 namespace segcal {
 
-extern const CalibratorInfo kNone, kTemperature;
+extern const CalibratorInfo kNone, kTemperature, kEnsembleTemperature;
 
 namespace {
 
-constexpr const CalibratorInfo* kCalibrators[] = {&kNone, &kTemperature};
+constexpr const CalibratorInfo* kCalibrators[] = {
+    &kNone,
+    &kTemperature,
+    &kEnsembleTemperature,
+};
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
 OptionMap OptionsOf(const std::string& stage, bool last, const OptionMap& options) {

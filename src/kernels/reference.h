@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/bins.h"
+#include "kernels/mixture.h"
 #include "kernels/pool.h"
 #include "kernels/scores.h"
 #include "kernels/temperature.h"
@@ -30,6 +31,14 @@ struct TemperatureResult {
 };
 TemperatureResult Temperature(const Tile& tile, double beta);
 LabelMargins Margins(const Tile& tile);
+
+// The mixture's probabilities of one voxel, and the sums with their scales as above.
+std::vector<double> MixtureProbs(const Tile& tile, const Mixture& mixture, int64_t v);
+struct MixtureResult {
+  MixtureSums sums;
+  MixtureSums scale;
+};
+MixtureResult Mixtures(const Tile& tile, const Mixture& mixture);
 
 int64_t TopLabel(const float* probs, int64_t num_classes, int64_t v);
 ScoreSums Scores(const float* probs,
