@@ -6,6 +6,7 @@
 namespace segcal {
 
 extern const CalibratorInfo kNone, kTemperature, kEnsembleTemperature;
+extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic;
 
 namespace {
 
@@ -13,6 +14,8 @@ constexpr const CalibratorInfo* kCalibrators[] = {
     &kNone,
     &kTemperature,
     &kEnsembleTemperature,
+    &kPooledIsotonic,
+    &kClasswiseIsotonic,
 };
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
