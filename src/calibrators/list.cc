@@ -6,7 +6,7 @@
 namespace segcal {
 
 extern const CalibratorInfo kNone, kTemperature, kEnsembleTemperature;
-extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic;
+extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic, kHistogramBinning;
 
 namespace {
 
@@ -16,6 +16,7 @@ constexpr const CalibratorInfo* kCalibrators[] = {
     &kEnsembleTemperature,
     &kPooledIsotonic,
     &kClasswiseIsotonic,
+    &kHistogramBinning,
 };
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
