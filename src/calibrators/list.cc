@@ -7,6 +7,7 @@ namespace segcal {
 
 extern const CalibratorInfo kNone, kTemperature, kEnsembleTemperature;
 extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic, kHistogramBinning;
+extern const CalibratorInfo kMetaCal, kMetaCalStar;
 
 namespace {
 
@@ -17,6 +18,8 @@ constexpr const CalibratorInfo* kCalibrators[] = {
     &kPooledIsotonic,
     &kClasswiseIsotonic,
     &kHistogramBinning,
+    &kMetaCal,
+    &kMetaCalStar,
 };
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.

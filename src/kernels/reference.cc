@@ -96,6 +96,19 @@ double LogSoftmax(const Tile& tile, double beta, int64_t c, int64_t v) {
 
 double FreeEnergy(const Tile& tile, int64_t v) { return tile.offset[v] + LogSumExp(tile, 1.0, v); }
 
+double Entropy(const Tile& tile, int64_t v) {
+  // log sum exp without the largest term, which is 1 and would hide the others.
+  double others = -1.0;
+  double rest = 0.0;
+  double moment = 0.0;
+  for (int64_t c = 0; c < tile.num_classes; ++c) {
+    const double u = LogitAt(tile, c, v);
+    (u < 0.0 ? rest : others) += std::exp(u);
+    moment -= u * std::exp(u);
+  }
+  return std::log1p(others + rest) + moment / (1.0 + others + rest);
+}
+
 TemperatureResult Temperature(const Tile& tile, double beta) {
   TemperatureResult result;
   for (int64_t v = 0; v < kTileVoxels; ++v) {

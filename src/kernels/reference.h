@@ -23,6 +23,9 @@ double LogSoftmax(const Tile& tile, double beta, int64_t c, int64_t v);
 // log sum_c exp z_c, offset included.
 double FreeEnergy(const Tile& tile, int64_t v);
 
+// Entropy of softmax(z), in nats.
+double Entropy(const Tile& tile, int64_t v);
+
 // Sums over the labelled voxels, and the same with every term of a sum taken absolute: the scale
 // its rounding errors are measured by.
 struct TemperatureResult {
