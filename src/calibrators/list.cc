@@ -5,20 +5,31 @@
 
 namespace segcal {
 
-extern const CalibratorInfo kConditionalArgmax, kConditionalDirichlet, kConditionalOrder,
-    kConstrainedMatrix, kDirichlet, kMatrix, kNone, kTemperature, kVector;
+extern const CalibratorInfo kNone, kTemperature, kEnsembleTemperature;
+extern const CalibratorInfo kVector, kMatrix, kConstrainedMatrix, kDirichlet;
+extern const CalibratorInfo kConditionalDirichlet, kConditionalArgmax, kConditionalOrder;
+extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic, kHistogramBinning;
+extern const CalibratorInfo kMetaCal, kMetaCalStar;
 
 namespace {
 
-constexpr const CalibratorInfo* kCalibrators[] = {&kNone,
-                                                  &kTemperature,
-                                                  &kVector,
-                                                  &kMatrix,
-                                                  &kConstrainedMatrix,
-                                                  &kDirichlet,
-                                                  &kConditionalDirichlet,
-                                                  &kConditionalArgmax,
-                                                  &kConditionalOrder};
+constexpr const CalibratorInfo* kCalibrators[] = {
+    &kNone,
+    &kTemperature,
+    &kEnsembleTemperature,
+    &kVector,
+    &kMatrix,
+    &kConstrainedMatrix,
+    &kDirichlet,
+    &kConditionalDirichlet,
+    &kConditionalArgmax,
+    &kConditionalOrder,
+    &kPooledIsotonic,
+    &kClasswiseIsotonic,
+    &kHistogramBinning,
+    &kMetaCal,
+    &kMetaCalStar,
+};
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
 OptionMap OptionsOf(const std::string& stage, bool last, const OptionMap& options) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/temperature_pass.h"
 
-#include "core/parallel.h"
-
 namespace segcal {
 
 void TemperatureTotals::Flush() noexcept {
@@ -41,19 +39,10 @@ TemperatureSums TemperaturePass(const CaseStream& stream,
 }
 
 TemperatureSums TemperaturePass(const TileSample& sample, int num_threads, double beta) {
-  constexpr int64_t kTilesPerBlock = kBlockVoxels / kTileVoxels;
-  const int64_t num_blocks = (sample.num_tiles() + kTilesPerBlock - 1) / kTilesPerBlock;
-  std::vector<TemperatureTotals> totals(static_cast<size_t>(num_threads));
-  ParallelFor(num_blocks, num_threads, [&](int64_t block, int worker) {
-    TemperatureTotals& mine = totals[static_cast<size_t>(worker)];
-    const int64_t end = std::min(sample.num_tiles(), (block + 1) * kTilesPerBlock);
-    for (int64_t t = block * kTilesPerBlock; t < end; ++t)
-      AddTemperatureSums(sample.tile(t), beta, mine.pending());
-    mine.Flush();
-  });
-  TemperatureTotals total;
-  for (const TemperatureTotals& part : totals) total.Merge(part);
-  return total.Sums();
+  const auto add = [&](const Tile& tile, TemperatureTotals* totals) {
+    AddTemperatureSums(tile, beta, totals->pending());
+  };
+  return ReduceTiles(sample, num_threads, TemperatureTotals{}, add).Sums();
 }
 
 Point1D MeanPoint(double beta, const TemperatureSums& sums) noexcept {

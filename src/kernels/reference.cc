@@ -62,6 +62,23 @@ std::vector<double> MemberTerms(const MemberRows& rows,
   return terms;
 }
 
+// One voxel's terms of MixtureSums but the loss.
+void AddMixtureTerms(const double (&ratio)[3], double d, double bend, double* terms) {
+  double cut[3];
+  for (int k = 0; k < 3; ++k) cut[k] = std::min(ratio[k], kMixtureSecondCap);
+  for (int k = 0; k < 3; ++k) {
+    terms[kMixtureR0 + k] += ratio[k];
+    terms[kMixtureR00 + k] += cut[0] * cut[k];
+    terms[kMixtureD0 + k] += cut[k] * cut[0] * d;
+  }
+  terms[kMixtureR11] += cut[1] * cut[1];
+  terms[kMixtureR12] += cut[1] * cut[2];
+  terms[kMixtureR22] += cut[2] * cut[2];
+  terms[kMixtureD] += ratio[0] * d;
+  terms[kMixtureDD] += cut[0] * d * cut[0] * d;
+  terms[kMixtureBend] += cut[0] * bend;
+}
+
 }  // namespace
 
 std::vector<double> Softmax(const Tile& tile, double beta, int64_t v) {
@@ -78,6 +95,19 @@ double LogSoftmax(const Tile& tile, double beta, int64_t c, int64_t v) {
 }
 
 double FreeEnergy(const Tile& tile, int64_t v) { return tile.offset[v] + LogSumExp(tile, 1.0, v); }
+
+double Entropy(const Tile& tile, int64_t v) {
+  // log sum exp without the largest term, which is 1 and would hide the others.
+  double others = -1.0;
+  double rest = 0.0;
+  double moment = 0.0;
+  for (int64_t c = 0; c < tile.num_classes; ++c) {
+    const double u = LogitAt(tile, c, v);
+    (u < 0.0 ? rest : others) += std::exp(u);
+    moment -= u * std::exp(u);
+  }
+  return std::log1p(others + rest) + moment / (1.0 + others + rest);
+}
 
 TemperatureResult Temperature(const Tile& tile, double beta) {
   TemperatureResult result;
@@ -123,6 +153,54 @@ LabelMargins Margins(const Tile& tile) {
     margins.slope_at_zero += sum / static_cast<double>(tile.num_classes) - LogitAt(tile, label, v);
   }
   return margins;
+}
+
+std::vector<double> MixtureProbs(const Tile& tile, const Mixture& mixture, int64_t v) {
+  std::vector<double> probs = Softmax(tile, mixture.beta, v);
+  const std::vector<double> plain = Softmax(tile, 1.0, v);
+  for (size_t c = 0; c < probs.size(); ++c) {
+    probs[c] = mixture.weights[0] * probs[c] + mixture.weights[1] * plain[c] +
+               mixture.weights[2] / static_cast<double>(tile.num_classes);
+  }
+  return probs;
+}
+
+MixtureResult Mixtures(const Tile& tile, const Mixture& mixture) {
+  MixtureResult result;
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    const int64_t label = tile.labels[v];
+    if (label == kNoLabel) continue;
+    const double log_f[3] = {LogSoftmax(tile, mixture.beta, label, v),
+                             LogSoftmax(tile, 1.0, label, v),
+                             -std::log(static_cast<double>(tile.num_classes))};
+    double largest = -std::numeric_limits<double>::infinity();
+    for (int k = 0; k < 3; ++k) {
+      if (mixture.weights[k] > 0.0) largest = std::max(largest, log_f[k]);
+    }
+    double sum = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      if (mixture.weights[k] > 0.0) sum += mixture.weights[k] * std::exp(log_f[k] - largest);
+    }
+    const double log_q = largest + std::log(sum);
+    double ratio[3];
+    for (int k = 0; k < 3; ++k) ratio[k] = std::min(std::exp(log_f[k] - log_q), kMixtureRatioCap);
+    const std::vector<double> q = Softmax(tile, mixture.beta, v);
+    double mean = 0.0;
+    double second = 0.0;
+    for (int64_t c = 0; c < tile.num_classes; ++c) mean += q[c] * LogitAt(tile, c, v);
+    for (int64_t c = 0; c < tile.num_classes; ++c) {
+      second += q[c] * (LogitAt(tile, c, v) - mean) * (LogitAt(tile, c, v) - mean);
+    }
+    const double own = LogitAt(tile, label, v);
+    const double reach = std::fabs(own) + std::fabs(mean);
+    const double d = own - mean;
+    result.sums.count += 1;
+    result.sums.terms[kMixtureLoss] -= log_q;
+    result.scale.terms[kMixtureLoss] += 1.0 + std::fabs(log_q);
+    AddMixtureTerms(ratio, d, d * d - second, result.sums.terms);
+    AddMixtureTerms(ratio, reach, reach * reach + second, result.scale.terms);
+  }
+  return result;
 }
 
 int64_t TopLabel(const float* probs, int64_t num_classes, int64_t v) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/bins.h"
+#include "kernels/mixture.h"
 #include "kernels/pool.h"
 #include "kernels/scores.h"
 #include "kernels/temperature.h"
@@ -22,6 +23,9 @@ double LogSoftmax(const Tile& tile, double beta, int64_t c, int64_t v);
 // log sum_c exp z_c, offset included.
 double FreeEnergy(const Tile& tile, int64_t v);
 
+// Entropy of softmax(z), in nats.
+double Entropy(const Tile& tile, int64_t v);
+
 // Sums over the labelled voxels, and the same with every term of a sum taken absolute: the scale
 // its rounding errors are measured by.
 struct TemperatureResult {
@@ -30,6 +34,14 @@ struct TemperatureResult {
 };
 TemperatureResult Temperature(const Tile& tile, double beta);
 LabelMargins Margins(const Tile& tile);
+
+// The mixture's probabilities of one voxel, and the sums with their scales as above.
+std::vector<double> MixtureProbs(const Tile& tile, const Mixture& mixture, int64_t v);
+struct MixtureResult {
+  MixtureSums sums;
+  MixtureSums scale;
+};
+MixtureResult Mixtures(const Tile& tile, const Mixture& mixture);
 
 int64_t TopLabel(const float* probs, int64_t num_classes, int64_t v);
 ScoreSums Scores(const float* probs,

@@ -13,25 +13,24 @@ namespace {
 
 class TemperatureFitter {
  public:
-  TemperatureFitter(const FitContext& context, const TemperatureOptions& options)
-      : context_(context), options_(options) {}
+  TemperatureFitter(const TemperatureProblem& problem, const TemperatureOptions& options)
+      : problem_(problem), options_(options), passes_(problem.passes) {}
 
   TemperatureFit Fit() {
-    const Survey& survey = context_.survey;
-    const Point1D at_one = MeanPoint(1.0, survey.at_one);
+    const Point1D at_one = MeanPoint(1.0, problem_.at_one);
     path_ = {at_one.value};
-    if (survey.flat == survey.labelled) {
+    if (problem_.flat == problem_.voxels) {
       return Degenerate(
           at_one, "nothing_to_fit", "all logits are equal at every voxel: beta stays 1");
     }
-    if (survey.margins.below_max == 0) {
+    if (problem_.margins.below_max == 0) {
       bounded_ = false;
       return Degenerate(Evaluate(options_.max_beta),
                         "at_bound",
                         "every label has the largest logit: the likelihood grows without end, beta "
                         "is at its cap");
     }
-    if (survey.margins.slope_at_zero >= 0.0) {
+    if (problem_.margins.slope_at_zero >= 0.0) {
       return Degenerate(Evaluate(0.0),
                         "at_bound",
                         "labels have no more than the mean logit: the best temperature is "
@@ -43,16 +42,14 @@ class TemperatureFitter {
  private:
   // The sample's optimum, unless a cap of the caller's excludes it.
   Point1D StartingPoint() const {
-    const Survey& survey = context_.survey;
-    if (survey.sample_beta > options_.max_beta) return MeanPoint(1.0, survey.at_one);
-    return MeanPoint(survey.sample_beta, survey.at_sample_beta);
+    if (problem_.start_beta > options_.max_beta) return MeanPoint(1.0, problem_.at_one);
+    return MeanPoint(problem_.start_beta, problem_.at_start);
   }
 
   Point1D Evaluate(double beta) {
     ++passes_;
     const std::string stage = fmt::format("fit ts, pass {}", passes_);
-    const Point1D point =
-        MeanPoint(beta, TemperaturePass(context_.stream, stage, context_.pooling, beta));
+    const Point1D point = MeanPoint(beta, problem_.evaluate(stage, beta));
     path_.push_back(point.value);
     return point;
   }
@@ -101,23 +98,41 @@ class TemperatureFitter {
          .newton_decrement =
              point.curvature > 0.0 ? std::fabs(gradient) / std::sqrt(point.curvature) : 0.0,
          .bounded = bounded_,
-         .voxels = context_.survey.labelled,
+         .voxels = problem_.voxels,
          .gap = {},
          .path = path_}};
     return fit;
   }
 
-  const FitContext& context_;
+  const TemperatureProblem& problem_;
   const TemperatureOptions& options_;
-  int64_t passes_ = 1;   // the survey
+  int64_t passes_;
   bool bounded_ = true;  // false: the likelihood grows without end
   std::vector<double> path_;
 };
 
 }  // namespace
 
+TemperatureFit FitTemperature(const TemperatureProblem& problem,
+                              const TemperatureOptions& options) {
+  return TemperatureFitter(problem, options).Fit();
+}
+
 TemperatureFit FitTemperature(const FitContext& context, const TemperatureOptions& options) {
-  return TemperatureFitter(context, options).Fit();
+  const Survey& survey = context.survey;
+  return FitTemperature(TemperatureProblem{.voxels = survey.labelled,
+                                           .flat = survey.flat,
+                                           .margins = survey.margins,
+                                           .at_one = survey.at_one,
+                                           .start_beta = survey.sample_beta,
+                                           .at_start = survey.at_sample_beta,
+                                           .passes = 1,
+                                           .evaluate =
+                                               [&context](const std::string& stage, double beta) {
+                                                 return TemperaturePass(
+                                                     context.stream, stage, context.pooling, beta);
+                                               }},
+                        options);
 }
 
 }  // namespace segcal

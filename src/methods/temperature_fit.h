@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 
 #include "methods/calibrator.h"
 
@@ -27,8 +29,23 @@ struct TemperatureFit {
   FitOutcome outcome;
 };
 
+// What a temperature is fitted to: all labelled voxels, or those of them that a method selects.
+struct TemperatureProblem {
+  int64_t voxels = 0;  // taking part
+  int64_t flat = 0;    // of them, those whose logits are all equal
+  LabelMargins margins;
+  TemperatureSums at_one;
+  double start_beta = 1.0;  // a guess, and the sums there
+  TemperatureSums at_start;
+  int64_t passes = 1;  // over the data that made the above
+  // Sums at beta: one pass, whose name in progress reports is `stage`.
+  std::function<TemperatureSums(const std::string& stage, double beta)> evaluate;
+};
+
 // The inverse temperature that minimises the mean negative log-likelihood (T2). The problem is
 // convex in beta, which it is not in T. Degenerate ends are defined and flagged.
+TemperatureFit FitTemperature(const TemperatureProblem& problem, const TemperatureOptions& options);
+// The same on all labelled voxels, as the survey found them.
 TemperatureFit FitTemperature(const FitContext& context, const TemperatureOptions& options);
 
 }  // namespace segcal

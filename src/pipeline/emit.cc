@@ -5,12 +5,6 @@
 
 namespace segcal {
 
-TileProbs EmitBuffer::Reserve(int64_t num_classes) {
-  auto* floats = reinterpret_cast<float*>(
-      memory_.Reserve((num_classes + 1) * kTileVoxels * int64_t{sizeof(float)}));
-  return {.probs = floats, .log_label = floats + num_classes * kTileVoxels};
-}
-
 void EmitTile(const BoundCalibrator& bound,
               const Properties& properties,
               const Tile& tile,

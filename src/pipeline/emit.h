@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/aligned.h"
 #include "kernels/tile.h"
 #include "methods/calibrator.h"
+#include "methods/emit_buffer.h"
 
 namespace segcal {
-
-// Memory for what one tile emits.
-class EmitBuffer {
- public:
-  TileProbs Reserve(int64_t num_classes);
-
- private:
-  AlignedBuffer memory_;
-};
 
 // The one place where probabilities leave a calibrator: applies it and, if it declares to preserve
 // the decision, makes the emitted float32 values keep it (the winner rule).

@@ -154,10 +154,14 @@ TEST_P(EveryCalibrator, NeverEndsAboveTheLossOfItsInput) {
         RandomScene({.seed = 9, .num_classes = 4, .shape = {60, 70}, .true_beta = true_beta});
     const Model model = FitTo(scene);
     const FitReport& fit = model.state().fit;
+    EXPECT_NEAR(fit.outcome.nll_after, LossOf(model, scene), 2e-6) << true_beta;
+    // Methods that count, or fit part of the voxels, do not minimise this loss.
+    int64_t certified = 0;
+    for (const Certificate& c : fit.outcome.certificates) certified += c.voxels;
+    if (certified != fit.labelled) GTEST_SKIP() << "minimises something else";
     EXPECT_LE(fit.outcome.nll_after, fit.nll_before) << true_beta;
     const Model identity = FitStream(*scene.Stream(1), ParsePipeline("none(z)"), 0);
     EXPECT_LE(LossOf(model, scene), LossOf(identity, scene) + 1e-7) << true_beta;
-    EXPECT_NEAR(fit.outcome.nll_after, LossOf(model, scene), 2e-6) << true_beta;
   }
 }
 
@@ -242,14 +246,8 @@ std::vector<T> Rotated(const std::vector<T>& values, size_t num_classes) {
 }
 
 TEST_P(EveryCalibrator, CommutesWithRelabellingTheClasses) {
-  Scene scene = RandomScene({.seed = 6, .num_classes = 5, .shape = {50, 53}});
-  // No ties: the decision goes to the first of equal logits, whatever it is called.
-  const auto n = static_cast<size_t>(scene.num_voxels());
-  for (auto& members : scene.logits) {
-    for (size_t i = 0; i < members[0].size(); ++i) {
-      members[0][i] += 0x1p-12f * static_cast<float>(i / n);
-    }
-  }
+  const Scene scene =
+      testing::WithoutTies(RandomScene({.seed = 6, .num_classes = 5, .shape = {50, 53}}));
   Scene other = scene;
   for (auto& members : other.logits) members[0] = Rotated(members[0], 5);
   for (auto& labels : other.labels) {

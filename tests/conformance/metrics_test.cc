@@ -17,6 +17,7 @@ namespace {
 
 using testing::RandomScene;
 using testing::Scene;
+using testing::WithoutTies;
 
 class EveryMetricFamily : public ::testing::TestWithParam<const MetricInfo*> {
  protected:
@@ -32,20 +33,6 @@ class EveryMetricFamily : public ::testing::TestWithParam<const MetricInfo*> {
     return own;
   }
 };
-
-// Two equal largest logits would be decided by the order of the classes.
-Scene WithoutTies(Scene scene) {
-  const auto n = static_cast<size_t>(scene.num_voxels());
-  const auto num_classes = static_cast<size_t>(scene.dataset.num_classes());
-  for (auto& members : scene.logits) {
-    for (size_t v = 0; v < n; ++v) {
-      for (size_t c = 0; c < num_classes; ++c) {
-        members[0][c * n + v] += static_cast<float>((v * 7 + c * 31) % 251) * 0x1p-16f;
-      }
-    }
-  }
-  return scene;
-}
 
 Scene SomeScene(int64_t num_classes) {
   Scene scene = WithoutTies(

@@ -94,4 +94,17 @@ Scene RandomScene(const SceneOptions& options) {
   return scene;
 }
 
+Scene WithoutTies(Scene scene) {
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  const auto num_classes = static_cast<size_t>(scene.dataset.num_classes());
+  for (auto& members : scene.logits) {
+    for (size_t v = 0; v < n; ++v) {
+      for (size_t c = 0; c < num_classes; ++c) {
+        members[0][c * n + v] += static_cast<float>((v * 7 + c * 31) % 251) * 0x1p-16f;
+      }
+    }
+  }
+  return scene;
+}
+
 }  // namespace segcal::testing

@@ -39,4 +39,8 @@ struct SceneOptions {
 // are exact in float16 arithmetic up to 8; labels drawn from a known temperature.
 Scene RandomScene(const SceneOptions& options);
 
+// The scene with its logits moved a little apart: two equal largest ones are decided by the order
+// of the classes, which a relabelling changes.
+Scene WithoutTies(Scene scene);
+
 }  // namespace segcal::testing

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "methods/calibrator.h"
+
+namespace segcal {
+
+// Mean negative log-likelihood of what the calibrator emits, over all labelled voxels: one pass,
+// for methods whose fit does not compute it.
+double AppliedLoss(const FitContext& context,
+                   const PixelCalibrator& calibrator,
+                   const std::string& stage);
+
+}  // namespace segcal
