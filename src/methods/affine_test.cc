@@ -48,6 +48,12 @@ class EveryAffineSpace : public ::testing::TestWithParam<Family> {
     for (double& x : p) x += 0.1 * (shape().gaps() ? rng.Uniform() : rng.Normal());
     return p;
   }
+  // Of a diagonal map, scales and biases alone.
+  bool IsFree(size_t parameter) const {
+    const auto features = static_cast<size_t>(shape().num_features());
+    const size_t column = parameter % features;
+    return !shape().diagonal || column == parameter / features || column + 1 == features;
+  }
   ExpertParameters RandomMaps(uint64_t seed) const {
     ExpertParameters maps;
     for (int64_t e = 0; e < shape().num_experts(); ++e) {
@@ -110,6 +116,7 @@ TEST_P(EveryAffineSpace, HessianMatchesDifferencesOfTheGradient) {
     const double n = sample.weight(e);
     const double h = 2e-3;
     for (size_t i = 0; i < p.size(); ++i) {
+      if (!IsFree(i)) continue;
       std::vector<double> low = p;
       std::vector<double> high = p;
       low[i] -= h;
@@ -117,6 +124,7 @@ TEST_P(EveryAffineSpace, HessianMatchesDifferencesOfTheGradient) {
       const std::vector<double> below = sample.Evaluate(e, low, 1).gradient;
       const std::vector<double> above = sample.Evaluate(e, high, 1).gradient;
       for (size_t j = 0; j < p.size(); ++j) {
+        if (!IsFree(j)) continue;
         EXPECT_NEAR(hessian[i * p.size() + j] / n, (above[j] - below[j]) / (2 * h) / n, 3e-4)
             << i << ", " << j;
       }
