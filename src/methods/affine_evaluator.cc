@@ -42,13 +42,15 @@ BatchEvaluator::BatchEvaluator(const AffineShape& shape)
   block_.resize(static_cast<size_t>(kStrip * shape.num_features()));
 }
 
+// Without the offset, which would leave its rounding behind.
 void BatchEvaluator::LogNorms(const Tile& tile) {
   if (shape_.space != AffineSpace::kLogProbs) return;
-  alignas(64) double free_energy[kTileVoxels];
-  FreeEnergyTile(tile, free_energy);
-  for (int64_t v = 0; v < kTileVoxels; ++v) {
-    log_norms_[static_cast<size_t>(v)] = static_cast<float>(free_energy[v] - tile.offset[v]);
-  }
+  alignas(64) static constexpr double kNoOffset[kTileVoxels] = {};
+  alignas(64) double log_sums[kTileVoxels];
+  Tile shifted = tile;
+  shifted.offset = kNoOffset;
+  FreeEnergyTile(shifted, log_sums);
+  for (size_t v = 0; v < log_norms_.size(); ++v) log_norms_[v] = static_cast<float>(log_sums[v]);
 }
 
 TileProbs BatchEvaluator::Probabilities(const ExpertBatch& batch,

@@ -6,6 +6,12 @@
 #include "kernels/affine.h"
 
 namespace segcal {
+namespace {
+
+// Raw logits may be as large as float32; beyond this, sums of them times weights would overflow.
+constexpr double kMaxFeature = 1e28;
+
+}  // namespace
 
 ExpertBatch::ExpertBatch(const AffineShape& shape, int64_t expert)
     : shape_(shape), expert_(expert), voxels_(static_cast<size_t>(kTileVoxels)) {
@@ -56,7 +62,8 @@ void ExpertBatch::AddShifted(const Tile& tile,
     const float* from = tile.logits + c * kTileVoxels;
     float* to = features_ + c * kTileVoxels + count_;
     for (size_t i = 0; i < voxels.size(); ++i) {
-      to[i] = static_cast<float>(static_cast<double>(from[voxels[i]]) + shift[i]);
+      const double x = static_cast<double>(from[voxels[i]]) + shift[i];
+      to[i] = static_cast<float>(std::clamp(x, -kMaxFeature, kMaxFeature));
     }
   }
 }
