@@ -167,7 +167,7 @@ bool LabelReader::CompareValues(const std::byte* bytes, std::span<int32_t> out) 
     T element;
     std::memcpy(&element, bytes + i * sizeof(T), sizeof(T));
     const auto value = static_cast<int32_t>(element);
-    const int32_t known = (value >= 0) & (value < num_classes) ? value : kUnknown;
+    const int32_t known = ((value >= 0) & (value < num_classes)) ? value : kUnknown;
     out[i] = value == ignored ? none : known;
     lowest = std::min(lowest, out[i]);
   }

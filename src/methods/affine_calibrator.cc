@@ -87,7 +87,7 @@ FitOutcome AffineCalibrator::Fit(const FitContext& context) {
     outcome.passes = 1;
     return outcome;
   }
-  const FitOutcome outcome = FitAffine(shape, BoxFor(shape), options_, context, &parameters);
+  FitOutcome outcome = FitAffine(shape, BoxFor(shape), options_, context, &parameters);
   Install(shape, std::move(parameters));
   return outcome;
 }

@@ -115,8 +115,10 @@ std::vector<ExpertSums> AffinePass(const CaseStream& stream,
                                    const AffineShape& shape,
                                    const ExpertParameters& parameters) {
   std::vector<ExpertWeights> weights;
+  weights.reserve(parameters.size());
   for (const std::vector<double>& p : parameters) weights.emplace_back(p);
   std::vector<Worker> workers;
+  workers.reserve(static_cast<size_t>(stream.num_workers()));
   for (int w = 0; w < stream.num_workers(); ++w) workers.emplace_back(shape, weights);
   std::vector<TileBuffer> buffers(workers.size());
   stream.ForEachBlock(stage, [&](VoxelBlock& block, int64_t, int worker) {

@@ -134,6 +134,7 @@ ExpertSample::ExpertSample(const CaseStream& stream,
       weights_(batches_.size(), 0.0) {
   const std::vector<double> shares = SharesOf(shape, confusion, per_expert);
   std::vector<Drawer> drawers;
+  drawers.reserve(static_cast<size_t>(stream.num_workers()));
   for (int w = 0; w < stream.num_workers(); ++w) drawers.emplace_back(shape, shares, seed);
   std::vector<TileBuffer> buffers(drawers.size());
   stream.ForEachBlock("sample", [&](VoxelBlock& block, int64_t c, int worker) {

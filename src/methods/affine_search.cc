@@ -76,6 +76,7 @@ SearchReport SearchPenalty(const AffineShape& shape,
   const std::vector<Knob> knobs = FreeKnobs(shape, context.fixed_options);
   if (knobs.empty() || context.folds.empty()) return report;
   std::vector<SearchDimension> dimensions;
+  dimensions.reserve(knobs.size());
   for (const Knob& knob : knobs) {
     dimensions.push_back(
         {.name = knob.name, .lower = 1e-6, .upper = 1e-1, .log = true, .zero_share = kZeroShare});

@@ -112,7 +112,7 @@ class MixtureFitter {
       AddMixtureSums(tile, mixture, totals->pending());
     };
     const std::string stage = fmt::format("fit ets, pass {}", passes_);
-    const SimplexPoint at =
+    SimplexPoint at =
         Derivatives(x, ReduceTiles(context_.stream, stage, context_.pooling, MixtureTotals{}, add));
     path_.push_back(at.value);
     return at;

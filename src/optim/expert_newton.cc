@@ -205,6 +205,7 @@ SolverResult SolveExperts(const ExpertProblem& problem,
   SolverResult result;
   const auto evaluate = [&] {
     std::vector<std::vector<double>> points;
+    points.reserve(experts.size());
     for (const Expert& e : experts) points.push_back(e.done ? e.point : e.trial);
     ++result.passes;
     return problem.evaluate(points);

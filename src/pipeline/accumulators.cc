@@ -29,6 +29,7 @@ bool IsChosen(const MetricInfo& info, const std::vector<std::string>& families) 
 
 std::vector<ReliabilityRow> RowsOf(const std::vector<ReliabilityBin>& bins) {
   std::vector<ReliabilityRow> rows;
+  rows.reserve(bins.size());
   for (const ReliabilityBin& bin : bins) {
     rows.push_back({.lower = bin.lower,
                     .upper = bin.upper,

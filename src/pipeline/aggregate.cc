@@ -14,6 +14,7 @@ MetricResult MeanOfMetric(const std::vector<const std::vector<MetricResult>*>& r
   const MetricResult& like = (*rows[0])[m];
   MetricResult mean{.name = like.name, .per_class = std::vector<double>(like.per_class.size())};
   std::vector<double> values;
+  values.reserve(rows.size());
   for (const auto* row : rows) values.push_back((*row)[m].value);
   mean.value = MeanOfDefined(values);
   for (size_t c = 0; c < mean.per_class.size(); ++c) {
@@ -48,6 +49,7 @@ std::vector<MetricResult> MeanOverCases(const std::vector<CaseMetrics>& cases,
                                         const MetricSelection& selection,
                                         const std::vector<MetricResult>& pooled) {
   std::vector<const std::vector<MetricResult>*> rows;
+  rows.reserve(cases.size());
   for (const CaseMetrics& c : cases) rows.push_back(&c.metrics);
   return MeanOrPooled(rows, selection, pooled);
 }
@@ -55,6 +57,7 @@ std::vector<MetricResult> MeanOverCases(const std::vector<CaseMetrics>& cases,
 std::vector<MetricResult> MeanOverGroups(const std::vector<GroupMetrics>& groups) {
   if (groups.empty()) return {};
   std::vector<const std::vector<MetricResult>*> rows;
+  rows.reserve(groups.size());
   for (const GroupMetrics& group : groups) rows.push_back(&group.pooled);
   return MeanOfRows(rows);
 }

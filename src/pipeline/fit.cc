@@ -114,7 +114,8 @@ std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, 
   Dataset dataset = stream.dataset();
   AssignSplits(&dataset, parts, seed);
   std::vector<Fold> folds;
-  for (const auto& [name, share] : parts) {
+  for (const auto& part : parts) {
+    const std::string& name = part.first;
     Dataset inside = dataset;
     Dataset outside = dataset;
     std::erase_if(inside.cases, [&](const Case& c) { return c.split == name; });

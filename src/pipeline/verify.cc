@@ -161,6 +161,7 @@ class Verification {
  private:
   std::vector<Workspace> MakeWorkspaces(int num_workers) const {
     std::vector<Workspace> workspaces;
+    workspaces.reserve(static_cast<size_t>(num_workers));
     for (int w = 0; w < num_workers; ++w) workspaces.emplace_back(state_, options_.max_examples);
     return workspaces;
   }

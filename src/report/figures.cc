@@ -151,6 +151,7 @@ double ClassValue(const std::vector<MetricResult>& metrics, const std::string& n
 
 std::vector<ReliabilityBin> BinsOf(const std::vector<ReliabilityRow>& rows) {
   std::vector<ReliabilityBin> bins;
+  bins.reserve(rows.size());
   for (const ReliabilityRow& row : rows) {
     bins.push_back({.lower = row.lower,
                     .upper = row.upper,
