@@ -110,6 +110,7 @@ struct Fold {
 
 std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, uint64_t seed) {
   std::vector<std::pair<std::string, double>> parts;
+  parts.reserve(kFolds);
   for (int k = 0; k < kFolds; ++k) parts.emplace_back(fmt::format("fold {}", k), 1.0);
   Dataset dataset = stream.dataset();
   AssignSplits(&dataset, parts, seed);
