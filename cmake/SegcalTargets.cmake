@@ -23,6 +23,8 @@ function(segcal_common target)
   if(SEGCAL_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  # Sanitized kernels compile slowly. Two sets remain, the widest most machines have and the baseline;
+  # every set is tested in the builds without sanitizers.
   if(SEGCAL_FEW_TARGETS)
     target_compile_definitions(${target} PRIVATE
                                "HWY_DISABLED_TARGETS=(HWY_AVX3|HWY_AVX3_DL|HWY_SSE4|HWY_SSSE3)")

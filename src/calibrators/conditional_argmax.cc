@@ -16,11 +16,6 @@ constexpr AffineFamily kFamily{
     .properties = {.translation_invariant = true, .preserves = Preserves::kArgmax},
     .counts = &Counts};
 
-std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
-  return std::make_unique<AffineCalibrator>(kFamily,
-                                            ParseOptions<AffineOptions>(kFamily.name, options));
-}
-
 }  // namespace
 
 // Gaps below the winner, d' = A d + beta with A, beta >= 0 (A3).
@@ -30,7 +25,7 @@ extern constinit const CalibratorInfo kConditionalArgmax{
     .reference = "Kirscher26",
     .page = "conditional_argmax",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &Make,
+    .make = &MakeAffine<kFamily>,
     .searches = true};
 
 }  // namespace segcal

@@ -16,11 +16,6 @@ constexpr AffineFamily kFamily{
     .properties = {.translation_invariant = true, .preserves = Preserves::kNone},
     .counts = &Counts};
 
-std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
-  return std::make_unique<AffineCalibrator>(kFamily,
-                                            ParseOptions<AffineOptions>(kFamily.name, options));
-}
-
 }  // namespace
 
 // One dc per argmax class of the input (A3).
@@ -30,7 +25,7 @@ extern constinit const CalibratorInfo kConditionalDirichlet{
     .reference = "Kirscher26",
     .page = "conditional_dirichlet",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &Make,
+    .make = &MakeAffine<kFamily>,
     .searches = true};
 
 }  // namespace segcal

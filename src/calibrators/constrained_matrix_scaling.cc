@@ -14,11 +14,6 @@ constexpr AffineFamily kFamily{
     .properties = {.translation_invariant = true, .preserves = Preserves::kNone},
     .counts = &Counts};
 
-std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
-  return std::make_unique<AffineCalibrator>(kFamily,
-                                            ParseOptions<AffineOptions>(kFamily.name, options));
-}
-
 }  // namespace
 
 // q = softmax(W z + b) with equal row sums of W: an affine map of differences of logits (A2).
@@ -28,7 +23,7 @@ extern constinit const CalibratorInfo kConstrainedMatrix{
     .reference = "Kirscher26",
     .page = "constrained_matrix_scaling",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &Make,
+    .make = &MakeAffine<kFamily>,
     .searches = true};
 
 }  // namespace segcal

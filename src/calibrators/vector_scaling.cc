@@ -14,11 +14,6 @@ constexpr AffineFamily kFamily{
     .properties = {.translation_invariant = false, .preserves = Preserves::kNone},
     .counts = &Counts};
 
-std::unique_ptr<Calibrator> Make(const OptionMap& options, std::unique_ptr<Calibrator>) {
-  return std::make_unique<AffineCalibrator>(kFamily,
-                                            ParseOptions<AffineOptions>(kFamily.name, options));
-}
-
 }  // namespace
 
 // q = softmax(a z + b), a and b per class (A1).
@@ -28,7 +23,7 @@ extern constinit const CalibratorInfo kVector{
     .reference = "Guo17",
     .page = "vector_scaling",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &Make,
+    .make = &MakeAffine<kFamily>,
     .searches = true};
 
 }  // namespace segcal

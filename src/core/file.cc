@@ -141,6 +141,7 @@ int OpenTemporary(const std::string& folder) {
   const std::string where =
       folder.empty() ? std::filesystem::temp_directory_path(error).string() : folder;
   if (error) Throw(ErrorCode::kIo, "no temporary folder (is TMPDIR right?): {}", error.message());
+  // mkostemp replaces the six X by a name that is free; the form is its requirement.
   std::string name = where + "/segcal-XXXXXX";
   const int fd = ::mkostemp(name.data(), O_CLOEXEC);
   if (fd < 0) ThrowErrno(where, "create a temporary file");

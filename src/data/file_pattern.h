@@ -7,6 +7,8 @@
 
 namespace segcal {
 
+// A placeholder is a name in braces that stands for part of a path: {case}, {member} or {group}.
+
 // A file found by a pattern, with what its placeholders stood for.
 struct PatternMatch {
   std::string path;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,5 +48,12 @@ class AffineCalibrator : public PixelCalibrator {
   ExpertParameters parameters_;
   std::vector<ExpertWeights> weights_;
 };
+
+// make of a descriptor, for a family that lives as long as the program.
+template <const AffineFamily& kFamily>
+std::unique_ptr<Calibrator> MakeAffine(const OptionMap& options, std::unique_ptr<Calibrator>) {
+  return std::make_unique<AffineCalibrator>(kFamily,
+                                            ParseOptions<AffineOptions>(kFamily.name, options));
+}
 
 }  // namespace segcal
