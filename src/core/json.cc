@@ -114,6 +114,12 @@ std::string DumpJson(const Json& json) {
 
 Json JsonNumber(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json JsonNumbers(std::span<const double> values) {
+  Json json = Json::array();
+  for (const double value : values) json.push_back(JsonNumber(value));
+  return json;
+}
+
 JsonObject::JsonObject(const Json& json, std::string where)
     : json_(json), where_(std::move(where)) {
   if (!json.is_object()) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ std::string DumpJson(const Json& json);
 
 // A number, or null where it is not finite: JSON has no NaN.
 Json JsonNumber(double value);
+Json JsonNumbers(std::span<const double> values);
 
 // Strict access to the fields of an object: wrong types, missing and unknown fields are errors that
 // name the file and the field.

@@ -5,12 +5,6 @@
 namespace segcal {
 namespace {
 
-Json NumbersJson(const std::vector<double>& values) {
-  Json json = Json::array();
-  for (const double value : values) json.push_back(JsonNumber(value));
-  return json;
-}
-
 Json MetricsJson(const std::vector<MetricResult>& metrics) {
   Json json = Json::object();
   for (const MetricResult& metric : metrics) json[metric.name] = JsonNumber(metric.value);
@@ -20,7 +14,7 @@ Json MetricsJson(const std::vector<MetricResult>& metrics) {
 Json PerClassJson(const std::vector<MetricResult>& metrics) {
   Json json = Json::object();
   for (const MetricResult& metric : metrics) {
-    if (!metric.per_class.empty()) json[metric.name] = NumbersJson(metric.per_class);
+    if (!metric.per_class.empty()) json[metric.name] = JsonNumbers(metric.per_class);
   }
   return json;
 }

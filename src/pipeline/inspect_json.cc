@@ -5,16 +5,6 @@
 #include "segcal/inspect.h"
 
 namespace segcal {
-namespace {
-
-Json NumbersJson(std::span<const double> values) {
-  Json json = Json::array();
-  for (const double value : values) json.push_back(JsonNumber(value));
-  return json;
-}
-
-}  // namespace
-
 std::string ToJson(const Dataset& dataset, const DatasetSummary& summary) {
   Json json = {{"name", dataset.name},
                {"classes", dataset.classes},
@@ -34,7 +24,7 @@ std::string ToJson(const Dataset& dataset, const DatasetSummary& summary) {
     json["free_energy"].push_back({{"members", spread.members},
                                    {"cases", spread.cases},
                                    {"mean", JsonNumber(spread.mean)},
-                                   {"quartiles", NumbersJson(spread.quartiles)}});
+                                   {"quartiles", JsonNumbers(spread.quartiles)}});
   }
   for (const MethodSummary& method : Methods(dataset.num_classes())) {
     json["methods"].push_back({{"name", method.name},
@@ -52,7 +42,7 @@ std::string ToJson(const Dataset& dataset, const DatasetSummary& summary) {
                              {"accuracy", JsonNumber(c.accuracy)},
                              {"free_energy_mean", JsonNumber(c.free_energy_mean)},
                              {"free_energy_std", JsonNumber(c.free_energy_std)},
-                             {"free_energy_std_by_size", NumbersJson(c.free_energy_std_by_size)}});
+                             {"free_energy_std_by_size", JsonNumbers(c.free_energy_std_by_size)}});
   }
   return DumpJson(json);
 }

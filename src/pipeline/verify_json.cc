@@ -5,12 +5,6 @@
 namespace segcal {
 namespace {
 
-Json NumbersJson(const std::vector<double>& values) {
-  Json json = Json::array();
-  for (const double value : values) json.push_back(JsonNumber(value));
-  return json;
-}
-
 Json ExamplesJson(const std::vector<CounterExample>& examples) {
   Json json = Json::array();
   for (const CounterExample& example : examples) {
@@ -18,8 +12,8 @@ Json ExamplesJson(const std::vector<CounterExample>& examples) {
                     {"voxel", example.voxel},
                     {"position", example.position},
                     {"what", example.what},
-                    {"input", NumbersJson(example.input)},
-                    {"output", NumbersJson(example.output)}});
+                    {"input", JsonNumbers(example.input)},
+                    {"output", JsonNumbers(example.output)}});
   }
   return json;
 }
