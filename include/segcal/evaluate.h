@@ -33,7 +33,8 @@ struct MetricResult {
 // Sums of a fine range of confidence [lower, upper): every binned metric, with other bins too, is
 // computed from these without reading voxels again.
 struct CellRow {
-  std::string kind;          // "predicted": confidence; "one_vs_rest": probability of the class
+  // "predicted", "predicted_by_band": confidence; "one_vs_rest": probability of the class
+  std::string kind;
   int64_t class_index = -1;  // the predicted class, or the one
   int64_t band = 0;          // of distance to the label boundary; 0 where not told apart
   double lower = 0.0;
@@ -87,12 +88,13 @@ struct PipelineMetrics {
   std::vector<MetricResult> mean;  // over cases where it is defined, or pooled where the metric is
   std::vector<MetricResult> pooled;  // over all voxels at once
   std::vector<CaseMetrics> cases;
-  std::vector<GroupMetrics> groups;                 // empty unless the data set names groups
-  std::vector<MetricResult> group_mean;             // mean over groups of their pooled values
-  std::vector<ReliabilityRow> reliability;          // of the confidence, pooled
-  std::vector<ClassReliability> class_reliability;  // pooled
-  std::vector<int64_t> confusion;                   // [label][predicted], pooled
-  std::vector<RiskRow> risk_coverage;               // pooled
+  std::vector<GroupMetrics> groups;                  // empty unless the data set names groups
+  std::vector<MetricResult> group_mean;              // mean over groups of their pooled values
+  std::vector<ReliabilityRow> reliability;           // of the confidence, pooled
+  std::vector<ClassReliability> region_reliability;  // pooled: boundary, all, bands of distance
+  std::vector<ClassReliability> class_reliability;   // pooled
+  std::vector<int64_t> confusion;                    // [label][predicted], pooled
+  std::vector<RiskRow> risk_coverage;                // pooled
 };
 
 struct EvaluateResult {

@@ -92,6 +92,14 @@ void CellSums::Add(int64_t group, float x, bool correct) {
   sums.confidence += static_cast<double>(x);
 }
 
+void CellSums::AddTopLabel(const float* confidence,
+                           const uint16_t* predicted,
+                           const int32_t* labels) {
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    if (labels[v] != kNoLabel) Add(predicted[v], confidence[v], predicted[v] == labels[v]);
+  }
+}
+
 void CellSums::AddRow(int64_t group, const float* row, int32_t class_index, const int32_t* labels) {
   LowSums low;
   float others[kTileVoxels];

@@ -49,6 +49,8 @@ class CellSums {
   CellSums(std::shared_ptr<const CellGrid> grid, int64_t num_groups);
 
   void Add(int64_t group, float x, bool correct);
+  // The labelled voxels of a tile by confidence; their group is the predicted class.
+  void AddTopLabel(const float* confidence, const uint16_t* predicted, const int32_t* labels);
   // A row of one class against the rest (kernels/cells.h); `labels` [kTileVoxels].
   void AddRow(int64_t group, const float* row, int32_t class_index, const int32_t* labels);
 

@@ -20,11 +20,7 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
         sums_(CellGrid::Make({options.rule(), options.ace_rule()}), context.num_classes) {}
 
   void Add(const EvalTile& tile) override {
-    const int32_t* labels = labels_.Of(tile.labels);
-    for (int64_t v = 0; v < kTileVoxels; ++v) {
-      if (labels[v] == kNoLabel) continue;
-      sums_.Add(tile.predicted[v], tile.confidence[v], tile.predicted[v] == labels[v]);
-    }
+    sums_.AddTopLabel(tile.confidence, tile.predicted, labels_.Of(tile.labels));
   }
   void Flush() override { sums_.Flush(); }
   void Merge(const MetricAccumulator& other) override {

@@ -3,8 +3,8 @@
 
 namespace segcal {
 
-extern const MetricInfo kAdaptive, kCalibrationErrors, kClasswise, kFlips, kFreeEnergy, kLocal,
-    kOverlap, kScores, kSelection, kSurface;
+extern const MetricInfo kAdaptive, kBoundaryErrors, kCalibrationErrors, kClasswise, kFlips,
+    kFreeEnergy, kLocal, kOverlap, kScores, kSelection, kSurface;
 
 const std::vector<const MetricInfo*>& Metrics() {
   static const std::vector<const MetricInfo*> metrics = {
@@ -13,6 +13,7 @@ const std::vector<const MetricInfo*>& Metrics() {
       &kClasswise,
       &kAdaptive,
       &kSelection,
+      &kBoundaryErrors,
       &kLocal,
       &kOverlap,
       &kSurface,

@@ -22,6 +22,7 @@ struct Voxel {
   int32_t label = kNoLabel;
   uint16_t decision = 0;
   double free_energy = 0.0;
+  int32_t squared_distance = 0;
 
   // Plain twins of what the pipeline puts into a tile.
   uint16_t Predicted() const {
@@ -61,6 +62,7 @@ class OwnedTile {
     decision_.at[v] = voxel.decision;
     labels_.at[v] = voxel.label;
     free_energy_.at[v] = voxel.free_energy;
+    squared_distance_.at[v] = voxel.squared_distance;
   }
 
   EvalTile View() const {
@@ -72,7 +74,8 @@ class OwnedTile {
             .decision = decision_.at,
             .labels = labels_.at,
             .free_energy = free_energy_.at,
-            .first_voxel = first_voxel_};
+            .first_voxel = first_voxel_,
+            .squared_distance = squared_distance_.at};
   }
 
  private:
@@ -90,6 +93,7 @@ class OwnedTile {
   Row<uint16_t> decision_;
   Row<int32_t> labels_;
   Row<double> free_energy_;
+  Row<int32_t> squared_distance_;
 };
 
 // Voxels laid out in tiles, in order.
@@ -119,6 +123,7 @@ inline std::vector<Voxel> RandomVoxels(uint64_t seed, int64_t num_voxels, int64_
     if (rng.Below(8) == 0) voxel.label = kNoLabel;
     voxel.decision = static_cast<uint16_t>(rng.Below(8) == 0 ? any_class() : voxel.Predicted());
     voxel.free_energy = 5.0 + std::log(sum);
+    voxel.squared_distance = static_cast<int32_t>(rng.Below(300));
   }
   return voxels;
 }

@@ -67,6 +67,12 @@ MetricSelection SelectMetrics(const EvaluateOptions& options) {
   return selection;
 }
 
+bool NeedsDistance(const MetricSelection& selection) {
+  return std::any_of(selection.begin(), selection.end(), [](const SelectedFamily& family) {
+    return family.info->needs_distance;
+  });
+}
+
 std::vector<Aggregate> AggregatesOf(const MetricSelection& selection) {
   std::vector<Aggregate> aggregates;
   for (const SelectedFamily& family : selection) {
@@ -122,8 +128,11 @@ std::vector<CellRow> Accumulators::Cells() const {
 void Accumulators::FillDiagrams(PipelineMetrics* pipeline) const {
   for (const auto& family : families_) {
     for (const ReliabilityDiagram& diagram : family->Reliability()) {
-      if (diagram.class_index < 0) {
+      if (diagram.kind == "top_label") {
         pipeline->reliability = RowsOf(diagram.bins);
+      } else if (diagram.class_index < 0) {
+        pipeline->region_reliability.push_back(
+            {.kind = diagram.kind, .class_index = -1, .rows = RowsOf(diagram.bins)});
       } else {
         pipeline->class_reliability.push_back({.kind = diagram.kind,
                                                .class_index = diagram.class_index,

@@ -19,6 +19,9 @@ using MetricSelection = std::vector<SelectedFamily>;
 // In the order of the list; an unknown family, in the choice or among the options, is an Error.
 MetricSelection SelectMetrics(const EvaluateOptions& options);
 
+// Whether a selected family wants distances from the label boundary.
+bool NeedsDistance(const MetricSelection& selection);
+
 // How each number of a selection is aggregated, in the order of Accumulators::Finish.
 std::vector<Aggregate> AggregatesOf(const MetricSelection& selection);
 

@@ -10,6 +10,7 @@
 #include "kernels/softmax.h"
 #include "pipeline/accumulators.h"
 #include "pipeline/aggregate.h"
+#include "pipeline/case_distance.h"
 #include "pipeline/compatible.h"
 #include "pipeline/emit.h"
 #include "pipeline/model.h"
@@ -23,7 +24,8 @@ struct CaseState {
   std::once_flag made;
   MetricContext context;
   std::vector<std::unique_ptr<BoundCalibrator>> bound;  // per model
-  std::vector<std::vector<Accumulators>> sums;          // [worker][model], made on first use
+  std::vector<int32_t> squared_distance;        // from the label boundary, if a metric needs it
+  std::vector<std::vector<Accumulators>> sums;  // [worker][model], made on first use
 };
 
 class Evaluation {
@@ -79,6 +81,7 @@ class Evaluation {
       for (const Model& model : models_) {
         state.bound.push_back(model.state().calibrator->Bind(reader, model.state().spec.pooling));
       }
+      if (NeedsDistance(selection_)) state.squared_distance = SquaredCaseDistances(reader);
       state.sums.resize(workspaces_.size());
       state.context = context_;
       state.context.grid = MakeGrid(reader.shape(), reader.spacing());
@@ -104,7 +107,7 @@ class Evaluation {
         // Rows are counted where they are pooled first, not again for every pooling.
         const int64_t renormalised = block.TakeRenormalised();
         if (m == 0) renormalised_ += renormalised;
-        AddTile(tile, models_[m].state(), *state->bound[m], &work, &sums[m]);
+        AddTile(tile, models_[m].state(), *state, m, &work, &sums[m]);
       }
     }
     for (Accumulators& family : sums) family.Flush();
@@ -116,11 +119,12 @@ class Evaluation {
 
   static void AddTile(const Tile& tile,
                       const ModelState& model,
-                      const BoundCalibrator& bound,
+                      const CaseState& state,
+                      size_t m,
                       Workspace* work,
                       Accumulators* sums) {
     const TileProbs probs = work->emit.Reserve(tile.num_classes);
-    EmitTile(bound, model.calibrator->properties(), tile, probs);
+    EmitTile(*state.bound[m], model.calibrator->properties(), tile, probs);
     TopLabelTile(probs.probs, tile.num_classes, work->confidence, work->predicted);
     sums->Add({.num_classes = tile.num_classes,
                .probs = probs.probs,
@@ -130,7 +134,10 @@ class Evaluation {
                .decision = tile.decision,
                .labels = tile.labels,
                .free_energy = work->free_energy,
-               .first_voxel = tile.first_voxel});
+               .first_voxel = tile.first_voxel,
+               .squared_distance = state.squared_distance.empty()
+                                       ? nullptr
+                                       : state.squared_distance.data() + tile.first_voxel});
   }
 
   void FinishCase(int64_t c, const CaseReader& reader) {
@@ -154,6 +161,7 @@ class Evaluation {
     }
     state.sums.clear();
     state.bound.clear();
+    state.squared_distance = {};
   }
 
   void FinishPipeline(size_t m) {

@@ -55,17 +55,26 @@ Json GroupsJson(const std::vector<GroupMetrics>& groups) {
   return json;
 }
 
+std::vector<ReliabilityRow> NonEmpty(std::vector<ReliabilityRow> rows) {
+  std::erase_if(rows, [](const ReliabilityRow& row) { return row.count == 0; });
+  return rows;
+}
+
 // {"one_vs_rest": {"sky": [rows]}}; empty bins, the most of them, are left out.
 Json ClassReliabilityJson(const std::vector<ClassReliability>& diagrams,
                           const std::vector<std::string>& classes) {
   Json json = Json::object();
   for (const ClassReliability& diagram : diagrams) {
-    std::vector<ReliabilityRow> rows;
-    for (const ReliabilityRow& row : diagram.rows) {
-      if (row.count > 0) rows.push_back(row);
-    }
-    json[diagram.kind][classes[static_cast<size_t>(diagram.class_index)]] = ReliabilityJson(rows);
+    json[diagram.kind][classes[static_cast<size_t>(diagram.class_index)]] =
+        ReliabilityJson(NonEmpty(diagram.rows));
   }
+  return json;
+}
+
+Json RegionReliabilityJson(const std::vector<ClassReliability>& diagrams) {
+  Json json = Json::object();
+  for (const ClassReliability& diagram : diagrams)
+    json[diagram.kind] = ReliabilityJson(NonEmpty(diagram.rows));
   return json;
 }
 
@@ -122,6 +131,7 @@ std::string ToJson(const EvaluateResult& result) {
          {"confusion", ConfusionJson(pipeline.confusion, num_classes)},
          {"risk_coverage", RiskJson(pipeline.risk_coverage)},
          {"reliability", ReliabilityJson(pipeline.reliability)},
+         {"reliability_per_region", RegionReliabilityJson(pipeline.region_reliability)},
          {"reliability_per_class",
           ClassReliabilityJson(pipeline.class_reliability, result.classes)}});
   }

@@ -36,6 +36,7 @@ constexpr TableMetric kTableMetrics[] = {
     {"classwise_ece", "cwECE", 4, 1.0},
     {"mce", "MCE", 3, 1.0},
     {"ace", "ACE", 4, 1.0},
+    {"ba_ece", "BA-ECE", 4, 1.0},
     {"accuracy", "Acc %", 2, 100.0},
     {"dsc", "DSC %", 2, 100.0},
     {"miou", "mIoU %", 2, 100.0},

@@ -103,6 +103,32 @@ def classwise(probs, labels, rule, left_out):
     return values, lists
 
 
+FAR = 2**31 - 1  # squared distance where a case has no boundary
+
+
+def by_distance(x, hit, squared, is_background, rule):
+    """The numbers of the family boundary_ece."""
+    x, far = x.astype(np.float64), squared == FAR
+    distance = np.where(far, 15.0, np.sqrt(squared))
+    values = {"ba_ece": NAN, "no_boundary": far.mean() if x.size else NAN}
+    terms = []
+    bands = {"gap_0_3": (0, 3), "gap_3_7": (3, 7), "gap_7_15": (7, 15), "gap_15_inf": (15, np.inf)}
+    for name, (low, high) in bands.items():
+        own = (distance >= low) & (distance < high)
+        values[name] = NAN
+        if own.any():
+            values[name] = abs((1.0 - x[own]).mean() - (1.0 - hit[own]).mean())
+            terms.append((1.0 / (distance[own].mean() + 1.0), values[name]))
+    for name, own in (("boundary", squared <= 4), ("all", (squared <= 4) | ~is_background)):
+        sums = totals(x[own], hit[own], *bins_of(x[own], rule["bins"], rule["edges"]))
+        values[f"ece_{name}"] = gap_norm(*sums, own.sum(), "mean")
+        values[f"mce_{name}"] = gap_norm(*sums, own.sum(), "max")
+    if terms:
+        weights, gaps = np.array(terms).T
+        values["ba_ece"] = (weights * gaps).sum() / weights.sum()
+    return values
+
+
 def key_means(x):
     """Every x replaced by the mean of those that share its 16-bit key."""
     x = x.astype(np.float32)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import calibration
 import numpy as np
+from scipy.ndimage import distance_transform_edt
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_softmax, logsumexp, softmax
 
@@ -126,7 +127,20 @@ def scores(probs, log_label, labels, free_energy):
 RULE = {"bins": 50, "edges": "closed", "norm": "mean", "ace_bins": 15, "ace_edges": "stretched"}
 
 
-def metrics(probs, log_label, labels, decision, free_energy, background=None, pooled=False,
+def boundary(labels):
+    """Squared distance in voxels of every voxel to the label boundary; FAR without one."""
+    on = np.zeros(labels.shape, bool)
+    for axis in range(labels.ndim):
+        one, edge = np.moveaxis(labels, axis, 0), np.moveaxis(on, axis, 0)
+        differ = (one[1:] != one[:-1]) & (one[1:] >= 0) & (one[:-1] >= 0)
+        edge[1:] |= differ
+        edge[:-1] |= differ
+    if not on.any():
+        return np.full(labels.shape, calibration.FAR)
+    return np.rint(distance_transform_edt(~on) ** 2).astype(np.int64)
+
+
+def metrics(probs, log_label, labels, decision, free_energy, distance, background=None, pooled=False,
             absent="one", foreground=False, detect_below=0.5, adaptive=None, **rule):
     """Every metric of one case (or of pooled cases): values, then per-class lists.
 
@@ -135,7 +149,7 @@ def metrics(probs, log_label, labels, decision, free_energy, background=None, po
     own = labels >= 0
     if not own.any():
         return None
-    probs, log_label, labels = probs[:, own], log_label[own], labels[own]
+    probs, log_label, labels, distance = probs[:, own], log_label[own], labels[own], distance[own]
     decision, free_energy, num_classes = decision[own], free_energy[own], probs.shape[0]
     decided, rule = predicted(probs), {**RULE, **rule}
     values, per_class = overlaps(labels, decided, num_classes, background, absent)
@@ -145,6 +159,7 @@ def metrics(probs, log_label, labels, decision, free_energy, background=None, po
     kept = labels != left_out if left_out is not None else np.full(labels.shape, True)
     probs, labels, decided = probs[:, kept], labels[kept], decided[kept]
     confidence, hit = probs.max(axis=0), (decided == labels).astype(float)
+    parts.append((calibration.by_distance(confidence, hit, distance[kept], labels == background, rule), {}))
     parts += [calibration.top_label(confidence, hit, decided, num_classes, rule),
               calibration.classwise(probs, labels, rule, left_out),
               (calibration.selection(confidence, hit, detect_below, pooled), {})]

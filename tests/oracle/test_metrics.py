@@ -46,10 +46,11 @@ class Emitted:
             self.ids.append(case["id"])
             self.cases.append((probs.reshape(self.num_classes, -1), log_label.ravel(),
                                labels.ravel(), decision.ravel(),
-                               reference.free_energy_of(logits).ravel()))
+                               reference.free_energy_of(logits).ravel(),
+                               reference.boundary(labels).ravel()))
 
     def pooled(self):
-        return tuple(np.concatenate([case[k] for case in self.cases], axis=-1) for k in range(5))
+        return tuple(np.concatenate([case[k] for case in self.cases], axis=-1) for k in range(6))
 
     def metrics(self, arrays, **options):
         return reference.metrics(*arrays, background=self.background, **options)
@@ -87,7 +88,7 @@ def check(result, emitted, **options):
 
 def check_confusion(matrix, pooled):
     """Rows are labels, columns predictions."""
-    probs, _, labels, _, _ = pooled
+    probs, _, labels, *_ = pooled
     own = labels >= 0
     classes = range(probs.shape[0])
     expected = confusion_matrix(labels[own], reference.predicted(probs)[own], labels=classes)
@@ -96,7 +97,7 @@ def check_confusion(matrix, pooled):
 
 def check_reliability(rows, pooled, bins):
     """Counts are integers and equal; sums of float32 confidences too."""
-    probs, _, labels, _, _ = pooled
+    probs, _, labels, *_ = pooled
     own = labels >= 0
     confidence, correct = probs[:, own].max(axis=0), reference.predicted(probs)[own] == labels[own]
     which = reference.closed_above(confidence, bins)
@@ -227,7 +228,7 @@ def test_agrees_with_scikit_learn(tmp_path):
     dataset = write_cases(tmp_path, 6, [(50, 60)])
     result = compare(tmp_path, dataset, "ts(z)")["pooled"]
     emitted = Emitted(dataset, tmp_path / "model.json", tmp_path / "again", "z")
-    probs, _, labels, _, _ = emitted.pooled()
+    probs, _, labels, *_ = emitted.pooled()
     own = labels >= 0
     probs, labels = probs[:, own].T.astype(np.float64), labels[own]
     decided = probs.argmax(axis=1)
@@ -256,6 +257,27 @@ def test_presets(tmp_path, preset):
 def test_norms(tmp_path, norm):
     dataset = write_cases(tmp_path, 4, [(40, 31)])
     compare(tmp_path, dataset, "ts(z)", "--set", f"norm={norm}", norm=norm)
+
+
+@pytest.mark.parametrize("shape", [(60, 120), (9, 40, 100)])
+def test_distance_from_the_boundary(tmp_path, shape):
+    """Large regions, so that all bands hold voxels; one case has a single label."""
+    rng = np.random.default_rng(12)
+    entries = []
+    for k in range(3):
+        members, labels = random_case(rng, 3, shape, ignored=0.02)
+        regions = np.indices(shape)[-1] * 3 // shape[-1] if k else np.ones(shape, int)
+        labels = np.where(labels == 255, 255, regions).astype(np.uint8)
+        logits = members[0] + 3 * (np.arange(3).reshape(-1, *[1] * len(shape)) == regions)
+        mask = (rng.random(shape) < 0.9).astype(np.uint8) if k == 2 else None
+        entries.append(save_case(tmp_path, f"case{k}", [logits.astype(np.float16)], labels, mask))
+    result = compare(tmp_path, describe(tmp_path, entries, 3, background=1), "ts(z)")
+    flags = [row["metrics"]["no_boundary"] for row in result["metric_per_case"]]
+    assert flags == [1.0, 0.0, 0.0]
+    for name in ("gap_0_3", "gap_3_7", "gap_7_15", "gap_15_inf"):
+        assert result["metric_per_case"][2]["metrics"][name] is not None
+    assert set(result["reliability_per_region"]) == {
+        "boundary", "all", "distance_0_3", "distance_3_7", "distance_7_15", "distance_15_inf"}
 
 
 def test_foreground_only(tmp_path):
@@ -293,7 +315,7 @@ def test_saturated_predictions(tmp_path):
 def test_risk_coverage_curve(tmp_path):
     dataset = write_cases(tmp_path, 3, [(40, 50), (30, 20)])
     result = compare(tmp_path, dataset, "ts(z)")
-    probs, _, labels, _, _ = Emitted(dataset, tmp_path / "model.json", tmp_path / "b", "z").pooled()
+    probs, _, labels, *_ = Emitted(dataset, tmp_path / "model.json", tmp_path / "b", "z").pooled()
     own = labels >= 0
     hit = (reference.predicted(probs) == labels)[own].astype(float)
     risk = calibration.risk_at_ranks(calibration.key_means(probs[:, own].max(axis=0)), hit)

@@ -97,7 +97,8 @@ def test_metrics_agree_with_the_oracle(tmp_path, name):
         probs = probs.reshape(probs.shape[0], -1)
         log_label = np.load(emitted / "log_label" / f"{case_id}.npy").ravel()
         expected, _ = reference.metrics(probs, log_label, labels.ravel(), decision.ravel(),
-                                        np.zeros(labels.size), content["background"])
+                                        np.zeros(labels.size), reference.boundary(labels).ravel(),
+                                        content["background"])
         for metric, value in expected.items():
             if metric.startswith("free_energy"):
                 continue

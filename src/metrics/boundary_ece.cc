@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+
+#include "measures/calibration_options.h"
+#include "measures/cells.h"
+#include "measures/diagram.h"
+#include "measures/foreground.h"
+#include "metrics/metric.h"
+#include "spatial/bands.h"
+#include "spatial/distance.h"
+#include "spatial/regions.h"
+
+namespace segcal {
+namespace {
+
+// Distances of the voxels of a band: D_k of (BA5).
+struct DistanceSum {
+  double pending = 0.0;
+  ExactSum total;
+
+  void Flush() {
+    total.Add(pending);
+    pending = 0.0;
+  }
+};
+
+// Where a case has no boundary: the lower end of the last band.
+double DistanceOf(int32_t squared) {
+  return squared == kNoSource ? kBandEdges.back() : std::sqrt(static_cast<double>(squared));
+}
+
+// Groups of the region All: its part Boundary, and the rest.
+enum RegionGroup : int64_t { kAtBoundary, kElsewhere, kNumRegionGroups };
+
+// Calibration by distance from the label boundary, docs/methods/boundary_ece.md, and in the regions
+// Boundary and All, docs/methods/regions.md.
+class BoundaryAccumulator final : public MetricAccumulator {
+ public:
+  BoundaryAccumulator(const MetricContext& context, const CalibrationOptions& options)
+      : rule_(options.rule()),
+        num_classes_(context.num_classes),
+        background_(context.background),
+        labels_(options.foreground ? context.background : -1),
+        sums_(CellGrid::Make({rule_}), kNumBands * num_classes_),
+        regions_(CellGrid::Make({rule_}), kNumRegionGroups) {}
+
+  void Add(const EvalTile& tile) override {
+    const int32_t* labels = labels_.Of(tile.labels);
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      if (labels[v] == kNoLabel) continue;
+      const int32_t squared = tile.squared_distance[v];
+      const int64_t band = BandOf(squared);
+      const float confidence = tile.confidence[v];
+      const bool correct = tile.predicted[v] == labels[v];
+      sums_.Add(band * num_classes_ + tile.predicted[v], confidence, correct);
+      if (InAllRegion(labels[v], squared, background_))
+        regions_.Add(InBoundaryRegion(squared) ? kAtBoundary : kElsewhere, confidence, correct);
+      distances_[static_cast<size_t>(band)].pending += DistanceOf(squared);
+      without_boundary_ += squared == kNoSource ? 1 : 0;
+    }
+  }
+
+  void Flush() override {
+    sums_.Flush();
+    regions_.Flush();
+    for (DistanceSum& distances : distances_) distances.Flush();
+  }
+
+  void Merge(const MetricAccumulator& other) override {
+    const auto& from = static_cast<const BoundaryAccumulator&>(other);
+    sums_.Merge(from.sums_);
+    regions_.Merge(from.regions_);
+    for (size_t k = 0; k < distances_.size(); ++k)
+      distances_[k].total.Merge(from.distances_[k].total);
+    without_boundary_ += from.without_boundary_;
+  }
+
+  std::vector<MetricValue> Finish() const override {
+    const std::array<Bin, kNumBands> bands = Bands();
+    const auto gap = [&](size_t k) { return bands[k].count > 0 ? bands[k].Gap() : std::nan(""); };
+    const int64_t total = sums_.Count();
+    const std::vector<Bin> boundary = regions_.Bins(rule_, kAtBoundary);
+    const std::vector<Bin> all = regions_.Bins(rule_);
+    return {
+        {"ba_ece", BoundaryAware(bands), {}},
+        {"gap_0_3", gap(0), {}},
+        {"gap_3_7", gap(1), {}},
+        {"gap_7_15", gap(2), {}},
+        {"gap_15_inf", gap(3), {}},
+        {"no_boundary",
+         total > 0 ? static_cast<double>(without_boundary_) / static_cast<double>(total)
+                   : std::nan(""),
+         {}},
+        {"ece_boundary", BinnedError(boundary, regions_.Count(kAtBoundary), Norm::kMean), {}},
+        {"mce_boundary", BinnedError(boundary, regions_.Count(kAtBoundary), Norm::kLargest), {}},
+        {"ece_all", BinnedError(all, regions_.Count(), Norm::kMean), {}},
+        {"mce_all", BinnedError(all, regions_.Count(), Norm::kLargest), {}}};
+  }
+
+  // A diagram of every band and region.
+  std::vector<ReliabilityDiagram> Reliability() const override {
+    constexpr std::array<const char*, kNumBands> kKinds = {
+        "distance_0_3", "distance_3_7", "distance_7_15", "distance_15_inf"};
+    std::vector<ReliabilityDiagram> diagrams;
+    for (int64_t band = 0; band < kNumBands; ++band) {
+      diagrams.push_back({.kind = kKinds[static_cast<size_t>(band)],
+                          .class_index = -1,
+                          .bins = RowsOf(rule_, BinsOfBand(band))});
+    }
+    diagrams.push_back({.kind = "boundary",
+                        .class_index = -1,
+                        .bins = RowsOf(rule_, regions_.Bins(rule_, kAtBoundary))});
+    diagrams.push_back(
+        {.kind = "all", .class_index = -1, .bins = RowsOf(rule_, regions_.Bins(rule_))});
+    return diagrams;
+  }
+
+  std::vector<CellTotals> Cells() const override {
+    return CellsOf("predicted_by_band", sums_, num_classes_);
+  }
+
+ private:
+  std::vector<Bin> BinsOfBand(int64_t band) const {
+    std::vector<Bin> bins(BinStarts(rule_).size());
+    for (int64_t c = 0; c < num_classes_; ++c) {
+      const std::vector<Bin> part = sums_.Bins(rule_, band * num_classes_ + c);
+      for (size_t k = 0; k < bins.size(); ++k) bins[k].Merge(part[k]);
+    }
+    return bins;
+  }
+
+  std::array<Bin, kNumBands> Bands() const {
+    std::array<Bin, kNumBands> bands;
+    for (const Cell& cell : sums_.Cells())
+      bands[static_cast<size_t>(cell.group / num_classes_)].Merge(cell.sums);
+    return bands;
+  }
+
+  // (BA4) to (BA6). The gap of uncertainty and error rate is that of confidence and accuracy.
+  double BoundaryAware(const std::array<Bin, kNumBands>& bands) const {
+    double sum = 0.0;
+    double weights = 0.0;
+    for (size_t k = 0; k < bands.size(); ++k) {
+      if (bands[k].count == 0) continue;
+      const auto count = static_cast<double>(bands[k].count);
+      const double weight = 1.0 / (distances_[k].total.value() / count + 1.0);
+      sum += weight * bands[k].Gap();
+      weights += weight;
+    }
+    return weights > 0.0 ? sum / weights : std::nan("");
+  }
+
+  BinRule rule_;  // of regions and diagrams
+  int64_t num_classes_;
+  int64_t background_;
+  ForegroundLabels labels_;
+  CellSums sums_;     // group: band, then predicted class
+  CellSums regions_;  // group: RegionGroup
+  std::array<DistanceSum, kNumBands> distances_;
+  int64_t without_boundary_ = 0;
+};
+
+constexpr double kOne = 1.0 + 0x1p-22;
+
+constexpr MetricNumber kNumbers[] = {
+    {"ba_ece",
+     "gap of confidence and accuracy in bands of distance from the label boundary, near ones first",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"gap_0_3",
+     "gap of the voxels less than 3 voxels from the label boundary",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"gap_3_7",
+     "gap of the voxels 3 to less than 7 voxels away",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"gap_7_15",
+     "gap of the voxels 7 to less than 15 voxels away",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"gap_15_inf",
+     "gap of the voxels 15 or more voxels away",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"no_boundary",
+     "share of voxels in images whose labels have no boundary",
+     Goal::kNone,
+     Aggregate::kMeanOverCases,
+     0.0,
+     1.0},
+    {"ece_boundary",
+     "expected calibration error within 2 voxels of the label boundary",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"mce_boundary",
+     "largest gap of a bin within 2 voxels of the label boundary",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"ece_all",
+     "expected calibration error of the foreground and all voxels near the boundary",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+    {"mce_all",
+     "largest gap of a bin of the foreground and all voxels near the boundary",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kOne},
+};
+
+std::unique_ptr<MetricAccumulator> MakeBoundary(const MetricContext& context,
+                                                const OptionMap& options) {
+  return std::make_unique<BoundaryAccumulator>(context,
+                                               ParseCalibrationOptions("boundary_ece", options));
+}
+
+}  // namespace
+
+extern constinit const MetricInfo kBoundaryErrors{.name = "boundary_ece",
+                                                  .reference = "Zeevi25",
+                                                  .numbers = kNumbers,
+                                                  .defaults = &DefaultOptions<CalibrationOptions>,
+                                                  .make = &MakeBoundary,
+                                                  .on_request = false,
+                                                  .needs_distance = true};
+
+}  // namespace segcal

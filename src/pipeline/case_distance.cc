@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/case_distance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/case_labels.h"
+#include "spatial/boundary.h"
+#include "spatial/distance.h"
+
+namespace segcal {
+namespace {
+
+constexpr double kLargest = kNoSource - 1;
+
+// Whether no squared distance passes 32 bits.
+bool FitsIntegers(const VoxelGrid& grid) {
+  double diagonal = 0.0;
+  for (const int64_t side : grid.size)
+    diagonal += static_cast<double>(side) * static_cast<double>(side);
+  return diagonal < kLargest;
+}
+
+}  // namespace
+
+std::vector<int32_t> SquaredCaseDistances(const CaseReader& reader) {
+  const VoxelGrid grid = MakeGrid(reader.shape());
+  const std::vector<int32_t> labels = ReadAllLabels(reader);
+  // One thread: the others are at work on other cases.
+  if (FitsIntegers(grid)) return SquaredBoundaryDistances(grid, labels, 1);
+  const std::vector<double> exact = SquaredDistances(grid, LabelBoundary(grid, labels), 1);
+  std::vector<int32_t> squared(exact.size());
+  std::transform(exact.begin(), exact.end(), squared.begin(), [](double x) {
+    return std::isinf(x) ? kNoSource : static_cast<int32_t>(std::min(x, kLargest));
+  });
+  return squared;
+}
+
+}  // namespace segcal
