@@ -18,11 +18,9 @@
 #include "core/aligned.h"
 #include "core/parallel.h"
 #include "core/rng.h"
-#include "kernels/bins.h"
 #include "kernels/dispatch.h"
 #include "kernels/emit.h"
 #include "kernels/pool.h"
-#include "kernels/scores.h"
 #include "kernels/softmax.h"
 #include "kernels/temperature.h"
 
@@ -135,15 +133,13 @@ double CopySeconds() {
 
 // Memory of one worker for one tile.
 struct TileBuffers {
-  AlignedBuffer buffers[8];
+  AlignedBuffer buffers[6];
   PoolOutput pooled{.logits = Allocate<float>(&buffers[0], kClasses* kTileVoxels),
                     .offset = Allocate<double>(&buffers[1], kTileVoxels),
                     .decision = Allocate<uint16_t>(&buffers[2], kTileVoxels)};
   TileProbs probs{.probs = Allocate<float>(&buffers[3], kClasses* kTileVoxels),
                   .log_label = Allocate<float>(&buffers[4], kTileVoxels)};
-  float* confidence = Allocate<float>(&buffers[5], kTileVoxels);
-  uint16_t* predicted = Allocate<uint16_t>(&buffers[6], kTileVoxels);
-  void* scratch = buffers[7].Reserve(PoolScratchBytes(kClasses));
+  void* scratch = buffers[5].Reserve(PoolScratchBytes(kClasses));
 };
 
 // Pools every tile of the scene and hands it on: use(tile, buffers, index of its first float).
@@ -224,99 +220,11 @@ void ApplyTemperature(benchmark::State& state) {
   });
 }
 
-// The scene as emitted probabilities, in the output array.
-const float* TheProbs() {
-  static const float* probs = [] {
-    float* output = TheOutput();
-    ForEachTile([output](const Tile& tile, TileBuffers* buffers, int64_t at) {
-      SoftmaxTile(tile, 0.8, buffers->probs);
-      StreamRows(buffers->probs.probs, kClasses, kTileVoxels, kImageVoxels, output + at);
-    });
-    return output;
-  }();
-  return probs;
-}
-
-// Reads tiles of emitted probabilities and hands them on: use(labels, buffers).
-template <class Use>
-void ForEachProbsTile(Use use) {
-  const float* probs = TheProbs();
-  const Scene& scene = TheScene();
-  ParallelFor(kImages * kTasksPerImage, 0, [&](int64_t task, int) {
-    static thread_local TileBuffers buffers;
-    const int64_t image = task / kTasksPerImage;
-    const int64_t begin = task % kTasksPerImage * kTaskVoxels;
-    for (int64_t v = begin; v < begin + kTaskVoxels; v += kTileVoxels) {
-      const float* from = probs + image * kImageFloats + v;
-      for (int64_t c = 0; c < kClasses; ++c) {
-        std::copy_n(from + c * kImageVoxels, kTileVoxels, buffers.probs.probs + c * kTileVoxels);
-      }
-      use(scene.labels + image * kImageVoxels + v, &buffers);
-    }
-  });
-}
-
-struct MetricSums {
-  ScoreSums scores;
-  std::vector<BinSums> top = std::vector<BinSums>(kBinTables * 50);
-  std::vector<BinSums> classwise = std::vector<BinSums>(kClasses * 50);
-  std::vector<int64_t> confusion = std::vector<int64_t>(kClasses * kClasses);
-};
-
-std::vector<float> FiftyEdges() {
-  std::vector<float> upper;
-  for (int k = 1; k <= 50; ++k) upper.push_back(static_cast<float>(k / 50.0));
-  return upper;
-}
-
-// Argument 1: with class-wise bins.
-void Metrics(benchmark::State& state) {
-  const bool classwise = state.range(0) == 1;
-  const std::vector<float> upper = FiftyEdges();
-  const BinEdges edges{.upper = upper, .closed_above = true};
-  TheProbs();
-  Measure(state, ReadSeconds(), "read", [&] {
-    ForEachProbsTile([&](const int32_t* labels, TileBuffers* b) {
-      static thread_local MetricSums sums;
-      const float* probs = b->probs.probs;
-      TopLabelTile(probs, kClasses, b->confidence, b->predicted);
-      AddTopLabelSums(b->confidence, b->predicted, labels, &sums.scores);
-      AddLossSums(probs, b->probs.log_label, labels, kClasses, &sums.scores);
-      AddTopLabelBins(b->confidence, b->predicted, labels, edges, sums.top);
-      for (int64_t v = 0; v < kTileVoxels; ++v) {
-        if (labels[v] != kNoLabel) ++sums.confusion[labels[v] * kClasses + b->predicted[v]];
-      }
-      if (classwise) AddClasswiseBins(probs, labels, kClasses, edges, sums.classwise.data());
-    });
-  });
-}
-
-// ECE alone, from confidences to bins.
-void TopLabelEce(benchmark::State& state) {
-  const std::vector<float> upper = FiftyEdges();
-  const BinEdges edges{.upper = upper, .closed_above = true};
-  TheProbs();
-  Measure(state, ReadSeconds(), "read", [&] {
-    ForEachProbsTile([&](const int32_t* labels, TileBuffers* b) {
-      static thread_local MetricSums sums;
-      TopLabelTile(b->probs.probs, kClasses, b->confidence, b->predicted);
-      AddTopLabelBins(b->confidence, b->predicted, labels, edges, sums.top);
-    });
-  });
-}
-
 BENCHMARK(Read)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(Copy)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(PoolOnly)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(TemperaturePass)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(ApplyTemperature)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(TopLabelEce)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(Metrics)
-    ->ArgName("classwise")
-    ->Arg(0)
-    ->Arg(1)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace segcal

@@ -30,7 +30,6 @@
 #include "data/stream.h"
 #include "data/temperature_pass.h"
 #include "formats/array.h"
-#include "kernels/bins.h"
 #include "kernels/dispatch.h"
 #include "kernels/scores.h"
 #include "metrics/metric.h"
@@ -102,30 +101,11 @@ class ResidentData {
   std::vector<std::unique_ptr<Resident>> labels_;
 };
 
-// One metric family beside those of the library: its kernel is there, its family is not.
-class ClasswiseBins {
- public:
-  explicit ClasswiseBins(int64_t num_classes) : bins_(static_cast<size_t>(num_classes * kBins)) {
-    for (int64_t k = 1; k <= kBins; ++k) {
-      upper_.push_back(static_cast<float>(static_cast<double>(k) / static_cast<double>(kBins)));
-    }
-  }
-  void Add(const EvalTile& tile) {
-    AddClasswiseBins(tile.probs, tile.labels, tile.num_classes, {.upper = upper_}, bins_.data());
-  }
-
- private:
-  static constexpr int64_t kBins = 15;
-  std::vector<float> upper_;
-  std::vector<BinSums> bins_;
-};
-
 // What one worker needs to evaluate tiles.
 struct EvaluationWorker {
   TileBuffer tile;
   EmitBuffer emit;
   std::vector<std::unique_ptr<MetricAccumulator>> families;
-  std::unique_ptr<ClasswiseBins> classwise;
   alignas(64) float confidence[kTileVoxels];
   alignas(64) uint16_t predicted[kTileVoxels];
 };
@@ -235,8 +215,8 @@ class Bench {
     }
   }
 
-  // Arguments: metric families, and `classwise`. Scores come without entropy, which the bars are
-  // not about, unless `entropy` is among the arguments.
+  // Arguments: metric families. Scores come without entropy, which the bars are not about, unless
+  // `entropy` is among the arguments.
   std::vector<EvaluationWorker> MakeWorkers(std::istream& arguments) const {
     const std::vector<std::string> names{std::istream_iterator<std::string>(arguments), {}};
     const MetricContext context{.num_classes = data_.dataset().num_classes()};
@@ -247,8 +227,6 @@ class Bench {
     std::vector<EvaluationWorker> workers(static_cast<size_t>(stream_.num_workers()));
     for (EvaluationWorker& worker : workers) {
       for (const std::string& name : names) {
-        if (name == "classwise")
-          worker.classwise = std::make_unique<ClasswiseBins>(context.num_classes);
         for (const MetricInfo* info : Metrics()) {
           if (name == info->name) worker.families.push_back(info->make(context, options(name)));
         }
@@ -273,7 +251,6 @@ class Bench {
                            .decision = tile.decision,
                            .labels = tile.labels};
     for (const auto& family : worker->families) family->Add(emitted);
-    if (worker->classwise) worker->classwise->Add(emitted);
   }
 
   void EvaluateArrays(std::istream& arguments, Json* found) const {

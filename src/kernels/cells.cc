@@ -14,6 +14,25 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+void FindCellsPass(
+    const float* x, int64_t count, const float* lower, const int32_t* guess, int32_t* cells) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const auto scale = hn::Set(d, static_cast<float>(kCellGuesses));
+  for (int64_t v = 0; v < count; v += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto value = hn::Abs(hn::Load(d, x + v));
+    const auto step = hn::ConvertTo(di, hn::Min(hn::Mul(value, scale), scale));
+    auto cell = hn::GatherIndex(di, guess, step);
+    for (;;) {
+      const auto next = hn::GatherIndex(d, lower + 1, cell);
+      const auto beyond = hn::Ge(value, next);
+      if (hn::AllFalse(d, beyond)) break;
+      cell = hn::Sub(cell, hn::VecFromMask(di, hn::RebindMask(di, beyond)));
+    }
+    hn::Store(cell, di, cells + v);
+  }
+}
+
 int64_t SplitRowPass(const float* row,
                      int32_t class_index,
                      const int32_t* labels,
@@ -28,7 +47,8 @@ int64_t SplitRowPass(const float* row,
   alignas(64) float low_values[hn::MaxLanes(d)];
   // Room for one vector past the end: compressed stores may write whole vectors.
   alignas(64) float kept[kTileVoxels + hn::MaxLanes(d)];
-  auto confidence = hn::Zero(dd);
+  // Two sums, so that one addition need not wait for the other.
+  hn::Vec<decltype(dd)> confidence[2] = {hn::Zero(dd), hn::Zero(dd)};
   size_t count = 0;
   for (int64_t v = 0; v < kTileVoxels; v += lanes) {
     const auto x = hn::Load(d, row + v);
@@ -39,7 +59,8 @@ int64_t SplitRowPass(const float* row,
     const auto below = hn::AndNot(above, labelled);
     hn::Store(hn::IfThenElseZero(below, x), d, low_values);
     for (size_t i = 0; i < hn::Lanes(d); i += hn::Lanes(dd)) {
-      confidence = hn::Add(confidence, hn::PromoteTo(dd, hn::Load(half, low_values + i)));
+      auto& sum = confidence[i / hn::Lanes(dd)];
+      sum = hn::Add(sum, hn::PromoteTo(dd, hn::Load(half, low_values + i)));
     }
     sums->count += static_cast<int64_t>(hn::CountTrue(d, below));
     sums->correct += static_cast<int64_t>(hn::CountTrue(d, hn::And(below, hit)));
@@ -52,8 +73,9 @@ int64_t SplitRowPass(const float* row,
     const auto signed_x = hn::Or(x, hn::IfThenElseZero(hit, hn::Set(d, -0.0f)));
     count += hn::CompressStore(signed_x, above, d, kept + count);
   }
-  sums->confidence += hn::GetLane(hn::SumOfLanes(dd, confidence));
-  for (size_t i = 0; i < count; ++i) others[i] = kept[i];
+  sums->confidence += hn::GetLane(hn::SumOfLanes(dd, hn::Add(confidence[0], confidence[1])));
+  // What is past the end is zeros, for readers of whole vectors.
+  for (size_t i = 0; i < kTileVoxels; ++i) others[i] = i < count ? kept[i] : 0.0f;
   return static_cast<int64_t>(count);
 }
 
@@ -64,7 +86,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
+HWY_EXPORT(FindCellsPass);
 HWY_EXPORT(SplitRowPass);
+
+void FindCells(const float* x, int64_t count, const CellEdges& edges, int32_t* cells) noexcept {
+  SEGCAL_DISPATCH(FindCellsPass)(x, count, edges.lower.data(), edges.guess.data(), cells);
+}
 
 int64_t SplitRow(const float* row,
                  int32_t class_index,

@@ -8,14 +8,14 @@
 
 namespace segcal {
 
-// Ranges of float32 values: cell k holds [lower[k], lower[k + 1]), the last one all above.
+// Ranges of float32 values: cell k holds [lower[k], lower[k + 1]); the last start is infinity.
 //
 // lower[0] = 0 and lower[1] is the smallest positive float32: cell 0 is zero alone, cell 1 what is
 // next to it. guess[i] is the cell of i / kCellGuesses, i = 0 .. kCellGuesses.
 inline constexpr int64_t kCellGuesses = 1024;
 struct CellEdges {
   std::span<const float> lower;
-  std::span<const uint16_t> guess;
+  std::span<const int32_t> guess;
 };
 
 // The cell of x in [0, 1], or of a little above 1. Scaling by a power of two is exact, so the guess
@@ -23,10 +23,13 @@ struct CellEdges {
 inline int64_t CellOf(float x, const CellEdges& edges) noexcept {
   const auto step = static_cast<int64_t>(x * static_cast<float>(kCellGuesses));
   int64_t k = edges.guess[static_cast<size_t>(step < kCellGuesses ? step : kCellGuesses)];
-  const auto last = static_cast<int64_t>(edges.lower.size()) - 1;
-  while (k < last && x >= edges.lower[static_cast<size_t>(k + 1)]) ++k;
+  while (x >= edges.lower[static_cast<size_t>(k + 1)]) ++k;
   return k;
 }
+
+// CellOf(|x|) of the first `count` values. Whole vectors are read and written: both arrays are
+// aligned [kTileVoxels], and what is past `count` are values too.
+void FindCells(const float* x, int64_t count, const CellEdges& edges, int32_t* cells) noexcept;
 
 // What of a row lies in cells 0 and 1. `confidence` is summed in double in an order fixed per
 // instruction set.
@@ -40,7 +43,7 @@ struct LowSums {
 
 // One-versus-rest view of a class's row of probabilities: labelled voxels below `low` (the start of
 // cell 2) are summed; the others, few in a segmentation, are written in order to `others`
-// [kTileVoxels], negative where the label is the class. Returns how many.
+// [kTileVoxels], negative where the label is the class, and zeros behind them. Returns how many.
 int64_t SplitRow(const float* row,
                  int32_t class_index,
                  const int32_t* labels,

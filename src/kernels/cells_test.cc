@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "core/rng.h"
@@ -11,6 +13,35 @@
 
 namespace segcal {
 namespace {
+
+// Starts a few floats apart between others: more than one step from a guess.
+TEST(FindCells, MatchesItsScalarTwinOnEveryTarget) {
+  std::vector<float> lower = {0.0f, 1e-45f, 0.01f, 0.25f};
+  for (int i = 0; i < 3; ++i) lower.push_back(std::nextafter(lower.back(), 1.0f));
+  lower.insert(lower.end(), {0.7f, 1.0f, std::numeric_limits<float>::infinity()});
+  std::vector<int32_t> guess;
+  for (int64_t i = 0; i <= kCellGuesses; ++i) {
+    const float at = static_cast<float>(i) / static_cast<float>(kCellGuesses);
+    const auto above = std::upper_bound(lower.begin(), lower.end(), at);
+    guess.push_back(static_cast<int32_t>(above - lower.begin()) - 1);
+  }
+  const CellEdges edges{.lower = lower, .guess = guess};
+  alignas(64) float x[kTileVoxels];
+  Rng rng(3, 0);
+  for (int64_t v = 0; v < kTileVoxels; ++v) x[v] = static_cast<float>(rng.Uniform());
+  std::copy(lower.begin(), lower.end() - 1, x);
+  x[20] = std::nextafter(1.0f, 2.0f);
+  x[21] = std::nextafter(0.25f, 0.0f);
+  const std::string before = ActiveTarget();
+  for (const std::string& target : SupportedTargets()) {
+    PinTarget(target);
+    alignas(64) int32_t cells[kTileVoxels];
+    FindCells(x, kTileVoxels, edges, cells);
+    for (int64_t v = 0; v < kTileVoxels; ++v)
+      EXPECT_EQ(cells[v], CellOf(x[v], edges)) << target << v;
+  }
+  PinTarget(before);
+}
 
 // Every instruction set of this machine against one voxel after the other.
 TEST(SplitRow, MatchesItsScalarTwinOnEveryTarget) {

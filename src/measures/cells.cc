@@ -37,8 +37,9 @@ CellGrid::CellGrid(const std::vector<BinRule>& rules) {
   for (int64_t i = 0; i <= kCellGuesses; ++i) {
     const float x = static_cast<float>(i) / static_cast<float>(kCellGuesses);
     const auto above = std::upper_bound(lower_.begin(), lower_.end(), x);
-    guess_.push_back(static_cast<uint16_t>(above - lower_.begin() - 1));
+    guess_.push_back(static_cast<int32_t>(above - lower_.begin() - 1));
   }
+  lower_.push_back(std::numeric_limits<float>::infinity());
 }
 
 std::shared_ptr<const CellGrid> CellGrid::Make(const std::vector<BinRule>& further) {
@@ -64,8 +65,8 @@ std::vector<int64_t> CellGrid::BinOfCells(const BinRule& rule) const {
     }
   }
   std::vector<int64_t> bins;
-  for (const float x : lower_) {
-    const auto above = std::upper_bound(starts.begin(), starts.end(), x);
+  for (int64_t cell = 0; cell < num_cells(); ++cell) {
+    const auto above = std::upper_bound(starts.begin(), starts.end(), lower(cell));
     bins.push_back(above - starts.begin() - 1);
   }
   return bins;
@@ -76,64 +77,72 @@ CellSums::CellSums(std::shared_ptr<const CellGrid> grid, int64_t num_groups)
       num_groups_(num_groups),
       place_(static_cast<size_t>(num_groups * grid_->num_cells()), -1) {}
 
-CellSums::Entry& CellSums::At(int64_t key) {
-  int32_t& place = place_[static_cast<size_t>(key)];
-  if (place < 0) {
-    place = static_cast<int32_t>(entries_.size());
-    entries_.emplace_back().key = key;
-  }
-  return entries_[static_cast<size_t>(place)];
+size_t CellSums::AddPlace(int64_t key) {
+  const size_t place = totals_.size();
+  place_[static_cast<size_t>(key)] = static_cast<int32_t>(place);
+  totals_.emplace_back().key = key;
+  pending_.resize(pending_.size() + kLanes);
+  return place;
 }
 
 void CellSums::Add(int64_t group, float x, bool correct) {
-  Pending& sums = At(group * grid_->num_cells() + CellOf(x, grid_->edges())).pending;
-  sums.count += 1;
-  sums.correct += correct ? 1 : 0;
-  sums.confidence += static_cast<double>(x);
+  Count(group * grid_->num_cells() + CellOf(x, grid_->edges()), 0, x, correct);
 }
 
 void CellSums::AddTopLabel(const float* confidence,
                            const uint16_t* predicted,
                            const int32_t* labels) {
+  alignas(64) int32_t cells[kTileVoxels];
+  FindCells(confidence, kTileVoxels, grid_->edges(), cells);
+  const int64_t num_cells = grid_->num_cells();
   for (int64_t v = 0; v < kTileVoxels; ++v) {
-    if (labels[v] != kNoLabel) Add(predicted[v], confidence[v], predicted[v] == labels[v]);
+    if (labels[v] == kNoLabel) continue;
+    const size_t lane = static_cast<size_t>(v) % kLanes;
+    Count(predicted[v] * num_cells + cells[v], lane, confidence[v], predicted[v] == labels[v]);
   }
 }
 
 void CellSums::AddRow(int64_t group, const float* row, int32_t class_index, const int32_t* labels) {
   LowSums low;
-  float others[kTileVoxels];
+  alignas(64) float others[kTileVoxels];
   const int64_t n = SplitRow(row, class_index, labels, grid_->low(), &low, others);
   const int64_t first = group * grid_->num_cells();
   if (low.zeros > 0) {
-    Pending& zero = At(first).pending;
-    zero.count += low.zeros;
-    zero.correct += low.zeros_correct;
+    Pending& zero = At(first, 0);
+    zero.count += static_cast<uint32_t>(low.zeros);
+    zero.correct += static_cast<uint32_t>(low.zeros_correct);
   }
   if (low.count > low.zeros) {
-    Pending& next = At(first + 1).pending;
-    next.count += low.count - low.zeros;
-    next.correct += low.correct - low.zeros_correct;
+    Pending& next = At(first + 1, 0);
+    next.count += static_cast<uint32_t>(low.count - low.zeros);
+    next.correct += static_cast<uint32_t>(low.correct - low.zeros_correct);
     next.confidence += low.confidence;
   }
-  for (int64_t i = 0; i < n; ++i) Add(group, std::fabs(others[i]), std::signbit(others[i]));
+  alignas(64) int32_t cells[kTileVoxels];
+  FindCells(others, n, grid_->edges(), cells);
+  for (int64_t i = 0; i < n; ++i) {
+    const size_t lane = static_cast<size_t>(i) % kLanes;
+    Count(first + cells[i], lane, std::fabs(others[i]), std::signbit(others[i]));
+  }
 }
 
 void CellSums::Flush() {
-  for (Entry& entry : entries_) {
-    if (entry.pending.count == 0) continue;
-    entry.total.count += entry.pending.count;
-    entry.total.correct += entry.pending.correct;
-    entry.total.confidence.Add(entry.pending.confidence);
-    entry.pending = {};
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    Pending& pending = pending_[i];
+    if (pending.count == 0) continue;
+    Bin& total = totals_[i / kLanes].sums;
+    total.count += pending.count;
+    total.correct += pending.correct;
+    total.confidence.Add(pending.confidence);
+    pending = {};
   }
 }
 
 void CellSums::Merge(const CellSums& other) {
   // By index: merged with itself, the list does not grow.
-  for (size_t i = 0; i < other.entries_.size(); ++i) {
-    Entry& entry = At(other.entries_[i].key);
-    entry.total.Merge(other.entries_[i].total);
+  for (size_t i = 0; i < other.totals_.size(); ++i) {
+    const size_t place = PlaceOf(other.totals_[i].key);
+    totals_[place].sums.Merge(other.totals_[i].sums);
   }
 }
 
@@ -144,7 +153,7 @@ std::vector<Bin> CellSums::Bins(const BinRule& rule, int64_t group) const {
   for (size_t k = 0; k < bin_of.size(); ++k) {
     const int32_t place = place_[first + k];
     if (place < 0 || bin_of[k] < 0) continue;
-    bins[static_cast<size_t>(bin_of[k])].Merge(entries_[static_cast<size_t>(place)].total);
+    bins[static_cast<size_t>(bin_of[k])].Merge(totals_[static_cast<size_t>(place)].sums);
   }
   return bins;
 }
@@ -152,24 +161,24 @@ std::vector<Bin> CellSums::Bins(const BinRule& rule, int64_t group) const {
 std::vector<Bin> CellSums::Bins(const BinRule& rule) const {
   const std::vector<int64_t> bin_of = grid_->BinOfCells(rule);
   std::vector<Bin> bins(BinStarts(rule).size());
-  for (const Entry& entry : entries_) {
-    const int64_t k = bin_of[static_cast<size_t>(entry.key % grid_->num_cells())];
-    if (k >= 0) bins[static_cast<size_t>(k)].Merge(entry.total);
+  for (const Total& total : totals_) {
+    const int64_t k = bin_of[static_cast<size_t>(total.key % grid_->num_cells())];
+    if (k >= 0) bins[static_cast<size_t>(k)].Merge(total.sums);
   }
   return bins;
 }
 
 int64_t CellSums::Count(int64_t group) const {
   int64_t count = 0;
-  for (const Entry& entry : entries_) {
-    if (entry.key / grid_->num_cells() == group) count += entry.total.count;
+  for (const Total& total : totals_) {
+    if (total.key / grid_->num_cells() == group) count += total.sums.count;
   }
   return count;
 }
 
 int64_t CellSums::Count() const {
   int64_t count = 0;
-  for (const Entry& entry : entries_) count += entry.total.count;
+  for (const Total& total : totals_) count += total.sums.count;
   return count;
 }
 
@@ -177,11 +186,11 @@ std::vector<Cell> CellSums::Cells() const {
   std::vector<Cell> cells;
   for (size_t key = 0; key < place_.size(); ++key) {
     if (place_[key] < 0) continue;
-    const Entry& entry = entries_[static_cast<size_t>(place_[key])];
-    if (entry.total.count == 0) continue;
+    const Bin& sums = totals_[static_cast<size_t>(place_[key])].sums;
+    if (sums.count == 0) continue;
     const auto at = static_cast<int64_t>(key);
     cells.push_back(
-        {.group = at / grid_->num_cells(), .cell = at % grid_->num_cells(), .sums = entry.total});
+        {.group = at / grid_->num_cells(), .cell = at % grid_->num_cells(), .sums = sums});
   }
   return cells;
 }

@@ -20,7 +20,7 @@ class CellGrid {
   static std::shared_ptr<const CellGrid> Make(const std::vector<BinRule>& further);
 
   CellEdges edges() const noexcept { return {.lower = lower_, .guess = guess_}; }
-  int64_t num_cells() const noexcept { return static_cast<int64_t>(lower_.size()); }
+  int64_t num_cells() const noexcept { return static_cast<int64_t>(lower_.size()) - 1; }
   float lower(int64_t cell) const { return lower_[static_cast<size_t>(cell)]; }
   // Where the cells next to zero end.
   float low() const { return lower_[2]; }
@@ -31,8 +31,8 @@ class CellGrid {
  private:
   explicit CellGrid(const std::vector<BinRule>& rules);
 
-  std::vector<float> lower_;
-  std::vector<uint16_t> guess_;
+  std::vector<float> lower_;  // of every cell, and infinity
+  std::vector<int32_t> guess_;
 };
 
 // Sums of one cell and group, in a list of the cells that hold something.
@@ -71,23 +71,39 @@ class CellSums {
   int64_t num_groups() const noexcept { return num_groups_; }
 
  private:
+  // Sums since the last flush: of a block, whose voxels 32 bits can count.
   struct Pending {
-    int64_t count = 0;
-    int64_t correct = 0;
+    uint32_t count = 0;
+    uint32_t correct = 0;
     double confidence = 0.0;
   };
-  struct Entry {
+  struct Total {
     int64_t key = 0;
-    Pending pending;
-    Bin total;
+    Bin sums;
   };
+  // Neighbours share a cell more often than not; two sums taking turns wait half as long for each
+  // other.
+  static constexpr size_t kLanes = 2;
 
-  Entry& At(int64_t key);
+  // Index of the cell into totals_, which gets a new row at first use.
+  size_t PlaceOf(int64_t key) {
+    const int32_t place = place_[static_cast<size_t>(key)];
+    return place >= 0 ? static_cast<size_t>(place) : AddPlace(key);
+  }
+  size_t AddPlace(int64_t key);
+  Pending& At(int64_t key, size_t lane) { return pending_[PlaceOf(key) * kLanes + lane]; }
+  void Count(int64_t key, size_t lane, float x, bool correct) {
+    Pending& sums = At(key, lane);
+    sums.count += 1;
+    sums.correct += correct ? 1 : 0;
+    sums.confidence += static_cast<double>(x);
+  }
 
   std::shared_ptr<const CellGrid> grid_;
   int64_t num_groups_;
-  std::vector<int32_t> place_;  // [group][cell]: index into entries_, or -1
-  std::vector<Entry> entries_;  // in the order of first use
+  std::vector<int32_t> place_;    // [group][cell]: index into totals_, or -1
+  std::vector<Total> totals_;     // in the order of first use
+  std::vector<Pending> pending_;  // [total][lane]: apart, so that the hot part is small
 };
 
 }  // namespace segcal
