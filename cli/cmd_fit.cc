@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "calibrators/list.h"
 #include "cli/command.h"
+#include "core/file.h"
 #include "core/json.h"
 #include "pipeline/model.h"
+#include "pipeline/sets.h"
 #include "segcal/fit.h"
 
 namespace segcal::cli {
@@ -17,7 +20,7 @@ namespace {
 
 struct Arguments {
   std::string dataset;
-  std::string pipeline = "ts(z)";
+  std::vector<std::string> pipelines = {"ts(z)"};
   std::string output;
   FitOptions options;
   RunFlags run;
@@ -34,7 +37,11 @@ std::string CalibratorHelp() {
   text +=
       "Poolings: z (mean of the members' logits), p (mean of their probabilities), z0, z1, ... "
       "(one member)\n\n";
-  text += "Example:\n  segcal fit camvid/dataset.json -p 'ts(z)' -o ts.json\n\n";
+  text += "Sets of pipelines, fitted one after the other into the folder OUTPUT:\n";
+  for (const PipelineSet& set : PipelineSets())
+    text += fmt::format("  {:<10} {}\n", set.name, set.summary);
+  text += "\nExamples:\n  segcal fit camvid/dataset.json -p 'ts(z)' -o ts.json\n";
+  text += "  segcal fit camvid/dataset.json -p paper -o models\n\n";
   text += "Uses the cases of split \"calibration\" where the data set names splits, else all.";
   return text;
 }
@@ -66,20 +73,44 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
   fmt::print("wrote {}\n", output);
 }
 
-void Run(const Arguments& given) {
+// ts(z) becomes ts_z.json: a name that needs no quotes in a shell.
+std::string FileNameOf(const std::string& pipeline) {
+  std::string name;
+  for (const char c : pipeline) {
+    if (c == '(' || c == ',') name += '_';
+    if (c != '(' && c != ')' && c != ',' && c != ' ') name += c;
+  }
+  return name + ".json";
+}
+
+void FitOne(const Dataset& dataset,
+            const std::string& pipeline,
+            const std::string& output,
+            const Arguments& given) {
   FitOptions options = given.options;
   options.run = given.run.Make();
   const auto began = std::chrono::steady_clock::now();
-  const FitResult result = Fit(LoadDataset(given.dataset), given.pipeline, options);
+  const FitResult result = Fit(dataset, pipeline, options);
   options.run.progress = {};
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   ReportSkipped(result.skipped);
-  result.model.Save(given.output);
+  result.model.Save(output);
   if (given.json) {
     fmt::print("{}", result.model.ToJson());
   } else {
-    PrintReport(result.model, given.output, seconds);
+    PrintReport(result.model, output, seconds);
+  }
+}
+
+void Run(const Arguments& given) {
+  const std::vector<std::string> pipelines = ExpandPipelines(given.pipelines);
+  const Dataset dataset = LoadDataset(given.dataset);
+  if (pipelines.size() == 1) return FitOne(dataset, pipelines[0], given.output, given);
+  CreateFolder(given.output);
+  for (const std::string& pipeline : pipelines) {
+    const auto file = std::filesystem::path(given.output) / FileNameOf(pipeline);
+    FitOne(dataset, pipeline, file.string(), given);
   }
 }
 
@@ -90,9 +121,15 @@ Action SetUpFit(CLI::App& app) {
   app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
       ->required();
   app.add_option(
-         "-p,--pipeline", given->pipeline, "Calibrator and pooling: name(pooling, key=value)")
+         "-p,--pipeline",
+         given->pipelines,
+         "Calibrator and pooling: name(pooling, key=value), or a set of them; several times")
+      ->allow_extra_args(false)
       ->capture_default_str();
-  app.add_option("-o,--output", given->output, "Model file to write")->required();
+  app.add_option("-o,--output",
+                 given->output,
+                 "Model file to write; with several pipelines, the folder for them")
+      ->required();
   app.add_option(
       "--split", given->options.split, "Fit on the cases of this split (default: calibration)");
   app.add_option("--validation",

@@ -189,10 +189,7 @@ std::vector<int64_t> CasesToDraw(const Arguments& given,
 }
 
 void WriteFigures(const Arguments& given, const Dataset& dataset, const DatasetSummary& summary) {
-  std::error_code error;
-  std::filesystem::create_directories(given.figures, error);
-  if (error)
-    Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", given.figures, error.message());
+  CreateFolder(given.figures);
   const std::vector<int64_t> cases = CasesToDraw(given, dataset, summary);
   const std::vector<Model> plain = {Baseline(dataset, "none(z)")};
   const std::string figure = FreeEnergyFigure(dataset, summary, cases.size(), [&](size_t i) {

@@ -41,4 +41,8 @@ struct FitResult {
 // Fits `pipeline`, for example "ts(z)", on the cases of options.split.
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options = {});
 
+// Pipelines by name: a named set ("paper", "fast", "preserving", "all") becomes its pipelines, a
+// pipeline its canonical text; each once, in this order.
+std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names);
+
 }  // namespace segcal

@@ -136,6 +136,12 @@ void WriteText(const std::string& path, std::string_view text) {
   file.Commit();
 }
 
+void CreateFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", path, error.message());
+}
+
 int OpenTemporary(const std::string& folder) {
   std::error_code error;
   const std::string where =

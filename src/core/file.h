@@ -57,6 +57,9 @@ class OutputFile {
 // Writes a text file atomically.
 void WriteText(const std::string& path, std::string_view text);
 
+// Makes the folder and those above it, unless they are there.
+void CreateFolder(const std::string& path);
+
 // An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the
 // fd.
 int OpenTemporary(const std::string& folder);

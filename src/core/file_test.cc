@@ -56,6 +56,15 @@ TEST(OutputFile, LeavesNothingBehindWhenTheNameIsTaken) {
   EXPECT_EQ(folder.NumFiles(), 1u);
 }
 
+TEST(CreateFolder, MakesThoseAboveAndNamesWhatIsInTheWay) {
+  const TempFolder folder;
+  CreateFolder(folder.File("a/b"));
+  CreateFolder(folder.File("a/b"));
+  WriteText(folder.File("a/b/c"), "text");
+  ExpectError(
+      ErrorCode::kIo, {folder.File("a/b/c")}, [&] { CreateFolder(folder.File("a/b/c/d")); });
+}
+
 TEST(OutputFile, NamesAFileInAFolderThatDoesNotExist) {
   const TempFolder folder;
   const std::string path = folder.File("no/such/out");

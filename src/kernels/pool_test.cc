@@ -3,118 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "core/half.h"
 #include "kernels/reference.h"
+#include "kernels/test_pooling.h"
 #include "kernels/test_tiles.h"
 
 namespace segcal {
 namespace {
-
-const double kProbFloor = std::log(1e-8);
-
-struct Pooled {
-  AlignedArray<float> logits;
-  AlignedArray<double> offset;
-  AlignedArray<uint16_t> decision;
-  PoolStatus status;
-
-  Pooled(std::span<const MemberRows> members,
-         int64_t num_classes,
-         int64_t count,
-         const PoolOptions& options)
-      : logits(num_classes * kTileVoxels), offset(kTileVoxels), decision(kTileVoxels) {
-    AlignedArray<std::byte> scratch(PoolScratchBytes(num_classes));
-    // Whatever was in the buffers must not matter.
-    std::fill_n(logits.data(), logits.size(), 123.0f);
-    std::fill_n(decision.data(), kTileVoxels, uint16_t{999});
-    std::fill_n(offset.data(), kTileVoxels, -7.0);
-    const PoolOutput out{logits.data(), offset.data(), decision.data()};
-    status = PoolTile(members, num_classes, count, options, scratch.data(), out);
-  }
-
-  bool operator==(const Pooled& other) const {
-    return std::equal(logits.data(), logits.data() + logits.size(), other.logits.data()) &&
-           std::equal(offset.data(), offset.data() + kTileVoxels, other.offset.data()) &&
-           std::equal(decision.data(), decision.data() + kTileVoxels, other.decision.data());
-  }
-};
-
-// A member's values in some type and layout; exactly `count` voxels are allocated, so that reading
-// past them is caught by the address sanitizer.
-struct Member {
-  std::vector<uint16_t> halves;
-  std::vector<float> floats;
-  std::vector<double> doubles;
-  MemberRows rows;
-
-  Member(const std::vector<double>& values,
-         int64_t num_classes,
-         int64_t count,
-         DType dtype,
-         bool last) {
-    rows = {.data = nullptr,
-            .dtype = dtype,
-            .class_stride = last ? 1 : count,
-            .voxel_stride = last ? num_classes : 1};
-    halves.resize(values.size());
-    floats.resize(values.size());
-    doubles.resize(values.size());
-    for (int64_t c = 0; c < num_classes; ++c) {
-      for (int64_t v = 0; v < count; ++v) {
-        const auto i = static_cast<size_t>(c * rows.class_stride + v * rows.voxel_stride);
-        doubles[i] = values[static_cast<size_t>(c * count + v)];
-        floats[i] = static_cast<float>(doubles[i]);
-        halves[i] = HalfFromFloat(floats[i]);
-      }
-    }
-    if (dtype == DType::kF16) rows.data = halves.data();
-    if (dtype == DType::kF32) rows.data = floats.data();
-    if (dtype == DType::kF64) rows.data = doubles.data();
-  }
-};
-
-// Multiples of 2^-6 below 32: the same number in float16, float32 and float64.
-std::vector<double> CoarseLogits(uint64_t seed, int64_t size) {
-  Rng rng(seed, 1);
-  std::vector<double> values(static_cast<size_t>(size));
-  for (double& x : values) x = std::round(512.0 * (rng.Uniform() - 0.5)) / 64.0;
-  return values;
-}
-
-// Rows summing to one up to float16 rounding, some entries 0.
-std::vector<double> CoarseProbs(uint64_t seed, int64_t num_classes, int64_t count) {
-  Rng rng(seed, 2);
-  std::vector<double> values(static_cast<size_t>(num_classes * count));
-  for (int64_t v = 0; v < count; ++v) {
-    std::vector<double> row(static_cast<size_t>(num_classes));
-    double sum = 0.0;
-    for (double& p : row) sum += p = rng.Uniform() < 0.2 ? 0.0 : rng.Uniform();
-    if (sum == 0.0) sum = row[0] = 1.0;
-    for (int64_t c = 0; c < num_classes; ++c) {
-      const float p = static_cast<float>(row[static_cast<size_t>(c)] / sum);
-      values[static_cast<size_t>(c * count + v)] =
-          static_cast<double>(FloatFromHalf(HalfFromFloat(p)));
-    }
-  }
-  return values;
-}
-
-std::vector<double> ValuesFor(InputKind input, uint64_t seed, int64_t num_classes, int64_t count) {
-  if (input == InputKind::kProbs) return CoarseProbs(seed, num_classes, count);
-  std::vector<double> values = CoarseLogits(seed, num_classes * count);
-  if (input == InputKind::kLogProbs) {
-    for (double& x : values) x -= 4.0;
-  }
-  return values;
-}
-
-PoolOptions OptionsFor(InputKind input, PoolRule rule) {
-  return {.input = input, .rule = rule, .floor = input == InputKind::kProbs ? kProbFloor : -87.0};
-}
 
 constexpr InputKind kInputs[] = {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs};
 constexpr PoolRule kRules[] = {PoolRule::kMeanLogits, PoolRule::kMeanProbs};
@@ -314,99 +211,6 @@ TEST(PoolTile, ProbabilitiesHaveAnAbsoluteFloor) {
       const double floored = static_cast<double>(pooled.logits[kTileVoxels]) + pooled.offset[0];
       EXPECT_NEAR(floored, kProbFloor, 2e-6) << target;
     }
-  });
-}
-
-struct FaultCase {
-  const char* name;
-  InputKind input;
-  PoolRule rule;
-  std::vector<double> bad;  // one voxel of three classes
-  PoolFault fault;
-};
-
-const std::vector<FaultCase>& FaultCases() {
-  static const std::vector<FaultCase> cases = {
-      {"nan", InputKind::kLogits, PoolRule::kMeanLogits, {1, NAN, 2}, PoolFault::kNotANumber},
-      {"+inf", InputKind::kLogits, PoolRule::kMeanLogits, {1, INFINITY, 2}, PoolFault::kNotANumber},
-      {"nan p", InputKind::kLogits, PoolRule::kMeanProbs, {NAN, 1, 2}, PoolFault::kNotANumber},
-      {"impossible",
-       InputKind::kLogits,
-       PoolRule::kMeanLogits,
-       {-INFINITY, -INFINITY, -INFINITY},
-       PoolFault::kNoPossibleClass},
-      {"impossible p",
-       InputKind::kLogits,
-       PoolRule::kMeanProbs,
-       {-INFINITY, -INFINITY, -INFINITY},
-       PoolFault::kNoPossibleClass},
-      {"logits as log p",
-       InputKind::kLogProbs,
-       PoolRule::kMeanLogits,
-       {-3, 0.01, -5},
-       PoolFault::kPositiveLogProb},
-      {"negative",
-       InputKind::kProbs,
-       PoolRule::kMeanProbs,
-       {0.6, -0.1, 0.5},
-       PoolFault::kNegativeProb},
-      {"nan prob",
-       InputKind::kProbs,
-       PoolRule::kMeanProbs,
-       {0.6, NAN, 0.5},
-       PoolFault::kNotANumber},
-      {"inf prob",
-       InputKind::kProbs,
-       PoolRule::kMeanLogits,
-       {0.6, INFINITY, 0},
-       PoolFault::kNotANumber},
-      {"sigmoid", InputKind::kProbs, PoolRule::kMeanLogits, {0.9, 0.8, 0.1}, PoolFault::kSumNotOne},
-      {"no probability",
-       InputKind::kProbs,
-       PoolRule::kMeanProbs,
-       {0, 0, 0},
-       PoolFault::kNoPossibleClass},
-  };
-  return cases;
-}
-
-TEST(PoolTile, NamesTheFirstFaultyVoxelAndItsMember) {
-  ForEveryTarget([](const std::string& target) {
-    for (const FaultCase& fault : FaultCases()) {
-      for (const DType dtype : {DType::kF16, DType::kF32, DType::kF64}) {
-        for (const int64_t count : {100, 256}) {
-          for (const size_t num_members : {1, 2}) {
-            std::vector<double> good = ValuesFor(fault.input, 4, 3, count);
-            std::vector<double> values = good;
-            for (int64_t c = 0; c < 3; ++c) {
-              for (const int64_t v : {77, 99}) {
-                values[static_cast<size_t>(c * count + v)] = fault.bad[static_cast<size_t>(c)];
-              }
-            }
-            const Member clean(good, 3, count, DType::kF32, false);
-            const Member bad(values, 3, count, dtype, false);
-            std::vector<MemberRows> members = {clean.rows, bad.rows};
-            if (num_members == 1) members.erase(members.begin());
-            const Pooled pooled(members, 3, count, OptionsFor(fault.input, fault.rule));
-            EXPECT_EQ(pooled.status.fault, fault.fault) << target << " " << fault.name;
-            EXPECT_EQ(pooled.status.voxel, 77) << target << " " << fault.name;
-            EXPECT_EQ(pooled.status.member, static_cast<int64_t>(num_members) - 1) << fault.name;
-          }
-        }
-      }
-    }
-  });
-}
-
-TEST(PoolTile, MembersThatExcludeEachOthersClassesLeaveNoMeanOfLogits) {
-  ForEveryTarget([](const std::string& target) {
-    const Member a({1.0, -INFINITY}, 2, 1, DType::kF32, false);
-    const Member b({-INFINITY, 2.0}, 2, 1, DType::kF32, false);
-    const std::vector<MemberRows> members = {a.rows, b.rows};
-    EXPECT_EQ(Pooled(members, 2, 1, {}).status.fault, PoolFault::kNoPossibleClass) << target;
-    const Pooled mixed(members, 2, 1, OptionsFor(InputKind::kLogits, PoolRule::kMeanProbs));
-    EXPECT_EQ(mixed.status.fault, PoolFault::kNone) << target;
-    EXPECT_EQ(mixed.logits[kTileVoxels], 0.0f) << target;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "core/file.h"
 #include "core/throw.h"
 #include "kernels/emit.h"
 #include "kernels/softmax.h"
@@ -117,12 +118,7 @@ class Application {
   }
 
   void MakeFolders() const {
-    for (const OutputKind* kind : kinds_) {
-      std::error_code error;
-      std::filesystem::create_directories(FolderOf(*kind), error);
-      if (error)
-        Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", FolderOf(*kind), error.message());
-    }
+    for (const OutputKind* kind : kinds_) CreateFolder(FolderOf(*kind));
   }
 
   CaseFiles& FilesOf(int64_t c, const CaseReader& reader) {

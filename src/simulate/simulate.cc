@@ -28,11 +28,7 @@ void PrepareFolder(const std::string& folder, const SimulationPlan& plan) {
           "{}: not an empty folder; name a new folder, or remove this one first",
           folder);
   }
-  const auto make = [&](const std::string& name) {
-    const std::string path = folder + "/" + name;
-    fs::create_directories(path, error);
-    if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", path, error.message());
-  };
+  const auto make = [&](const std::string& name) { CreateFolder(folder + "/" + name); };
   for (int64_t m = 0; m < plan.options.num_members; ++m)
     make(fmt::format("{}/m{}", plan.options.input, m));
   make("labels");

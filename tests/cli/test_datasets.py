@@ -148,6 +148,15 @@ def test_inspect_counts_the_parameters_of_every_method(dataset):
         assert re.search(rf"^{re.escape(name)} +{method['optimised']} ", text, re.MULTILINE), name
 
 
+def test_a_set_of_pipelines_is_fitted_into_a_folder(dataset, tmp_path):
+    folder = tmp_path / "models"
+    shown = run("fit", dataset, "-p", "fast", "-p", "vs(p, lambda=0.1)", "-o", folder, "--search", 0).stdout
+    pipelines = {json.loads(path.read_text())["pipeline"] for path in folder.iterdir()}
+    assert {"none(z0)", "ts(p)", "ts(z)", "ets(z)", "vs(p, lambda=0.1)"} <= pipelines
+    assert (folder / "ts_z.json").exists() and (folder / "vs_p_lambda=0.1.json").exists()
+    assert shown.count("wrote ") == len(pipelines)
+
+
 def test_simulate_refuses_a_folder_that_is_in_use(tmp_path):
     (tmp_path / "mine.txt").write_text("precious")
     message = fails(4, "simulate", tmp_path, "--cases", 1, "--size", "10x10")

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/sets.h"
+
+#include <algorithm>
+
+#include "calibrators/list.h"
+#include "pipeline/spec.h"
+#include "segcal/fit.h"
+
+namespace segcal {
+namespace {
+
+std::vector<std::string> Baselines() { return {"none(z0)", "none(p)", "none(z)"}; }
+
+// The rows of the published table, in its order (docs/references.md, Main).
+std::vector<std::string> Paper() {
+  std::vector<std::string> pipelines = Baselines();
+  for (const char* row : {"ms(z)",
+                          "dc(z)",
+                          "ms_c(z)",
+                          "cdc(p)",
+                          "cms_ap(p)",
+                          "cms_op(p)",
+                          "cdc(z)",
+                          "cms_ap(z)",
+                          "cms_op(z)",
+                          "ts(p)",
+                          "ts(z)",
+                          "ets(p)",
+                          "ets(z)",
+                          "dc(p)"})
+    pipelines.emplace_back(row);
+  return pipelines;
+}
+
+std::vector<std::string> Fast() {
+  std::vector<std::string> pipelines = Baselines();
+  for (const char* row : {"ts(p)", "ts(z)", "ets(p)", "ets(z)"}) pipelines.emplace_back(row);
+  return pipelines;
+}
+
+// Every calibrator that `wanted` likes, on both poolings of an ensemble.
+template <class Wanted>
+std::vector<std::string> EveryCalibrator(Wanted wanted) {
+  std::vector<std::string> pipelines = Baselines();
+  for (const CalibratorInfo* info : Calibrators()) {
+    const std::string name = info->name;
+    if (name == "none" || !wanted(*MakeCalibrator({name}, {}))) continue;
+    pipelines.push_back(name + "(p)");
+    pipelines.push_back(name + "(z)");
+  }
+  return pipelines;
+}
+
+std::vector<std::string> Preserving() {
+  return EveryCalibrator([](const Calibrator& calibrator) {
+    return calibrator.properties().preserves != Preserves::kNone;
+  });
+}
+
+std::vector<std::string> All() {
+  return EveryCalibrator([](const Calibrator&) { return true; });
+}
+
+}  // namespace
+
+const std::vector<PipelineSet>& PipelineSets() {
+  static const std::vector<PipelineSet> sets = {
+      {"paper", "the rows of the main paper's table", &Paper},
+      {"fast", "the baselines and the temperature methods: seconds", &Fast},
+      {"preserving", "every method that never changes the segmentation", &Preserving},
+      {"all", "every method, on mean logits and on mean probabilities", &All},
+  };
+  return sets;
+}
+
+std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names) {
+  std::vector<std::string> pipelines;
+  for (const std::string& name : names) {
+    const auto& sets = PipelineSets();
+    const auto set =
+        std::find_if(sets.begin(), sets.end(), [&](const auto& s) { return name == s.name; });
+    const std::vector<std::string> added =
+        set == sets.end() ? std::vector<std::string>{FormatPipeline(ParsePipeline(name))}
+                          : set->pipelines();
+    for (const std::string& pipeline : added) {
+      if (std::find(pipelines.begin(), pipelines.end(), pipeline) == pipelines.end())
+        pipelines.push_back(pipeline);
+    }
+  }
+  return pipelines;
+}
+
+}  // namespace segcal

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/sets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "calibrators/list.h"
+#include "pipeline/spec.h"
+#include "segcal/error.h"
+#include "segcal/fit.h"
+
+namespace segcal {
+namespace {
+
+bool Contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+TEST(PipelineSets, HoldPipelinesInCanonicalFormOnce) {
+  for (const PipelineSet& set : PipelineSets()) {
+    const std::vector<std::string> pipelines = set.pipelines();
+    EXPECT_EQ(std::set<std::string>(pipelines.begin(), pipelines.end()).size(), pipelines.size());
+    for (const std::string& pipeline : pipelines)
+      EXPECT_EQ(FormatPipeline(ParsePipeline(pipeline)), pipeline) << set.name;
+  }
+}
+
+TEST(PipelineSets, AllHasEveryMethodAndPreservingThoseThatKeepTheDecision) {
+  const std::vector<std::string> all = ExpandPipelines({"all"});
+  const std::vector<std::string> preserving = ExpandPipelines({"preserving"});
+  for (const CalibratorInfo* info : Calibrators()) {
+    const std::string pipeline = std::string(info->name) + "(p)";
+    const bool keeps = MakeCalibrator({info->name}, {})->properties().preserves != Preserves::kNone;
+    EXPECT_TRUE(Contains(all, pipeline)) << pipeline;
+    EXPECT_EQ(Contains(preserving, pipeline), keeps) << pipeline;
+  }
+}
+
+TEST(ExpandPipelines, MixesSetsAndPipelinesWithoutRepeating) {
+  const std::vector<std::string> pipelines = ExpandPipelines({"dc( p )", "fast", "ts"});
+  EXPECT_EQ(pipelines.front(), "dc(p)");
+  EXPECT_EQ(pipelines.size(), 1 + ExpandPipelines({"fast"}).size());
+}
+
+TEST(ExpandPipelines, RefusesWhatIsNeither) { EXPECT_THROW(ExpandPipelines({"papers"}), Error); }
+
+}  // namespace
+}  // namespace segcal
