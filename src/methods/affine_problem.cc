@@ -10,8 +10,11 @@
 namespace segcal {
 namespace {
 
-// Voxels in the sample: as many as this number of multiplications of a Hessian allows, about the
-// work of a pass or two, but enough for every expert. The more there are, the fewer passes follow.
+// Voxels in the sample: the more there are, the fewer passes follow, but enough for every expert. A
+// voxel's part of a Hessian takes about parameters / 8 times what a pass does with it, and Newton's
+// method some eight Hessians: this share of the voxels makes that the work of four passes. No
+// Hessian takes more multiplications than kHessianWork.
+constexpr int64_t kPassesOfWork = 4;
 constexpr int64_t kHessianWork = int64_t{1} << 30;
 constexpr int64_t kLeastPerExpert = 2048;
 constexpr int64_t kLeastOfOne = 32768;
@@ -19,9 +22,10 @@ constexpr int64_t kLeastOfOne = 32768;
 // Above this many parameters the Hessian of an expert, and factoring it, cost more than passes.
 constexpr int64_t kMaxDense = 1300;
 
-int64_t SampleSize(const AffineShape& shape, int64_t memory) {
+int64_t SampleSize(const AffineShape& shape, int64_t voxels, int64_t memory) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
-  const int64_t affordable = kHessianWork / products / shape.num_experts();
+  const int64_t worth = kPassesOfWork * voxels / shape.num_parameters();
+  const int64_t affordable = std::min(worth, kHessianWork / products) / shape.num_experts();
   const int64_t wanted = std::max(affordable, shape.per_decision ? kLeastPerExpert : kLeastOfOne);
   const int64_t bytes = shape.num_features() * int64_t{sizeof(float)} * shape.num_experts();
   return std::max<int64_t>(kTileVoxels, std::min(wanted, memory / 8 / bytes));
@@ -81,7 +85,7 @@ AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const Fit
               context.pooling,
               shape,
               context.survey.confusion,
-              SampleSize(shape, context.stream.memory()),
+              SampleSize(shape, context.survey.labelled, context.stream.memory()),
               context.seed) {}
 
 bool AffineProblem::LacksClass(size_t expert) const {
