@@ -133,28 +133,21 @@ AffineSolution AffineProblem::Solve(const Penalty& penalty,
                                     const ExpertParameters& start,
                                     double gradient_tolerance,
                                     int64_t max_passes) const {
-  return SolveWith(penalty,
-                   start,
-                   {.gradient_tolerance = gradient_tolerance,
-                    .max_passes = max_passes,
-                    .num_threads = context_.stream.num_workers()});
+  return SolveWith(penalty, start, gradient_tolerance, max_passes, /*skip_model=*/false);
 }
 
 AffineSolution AffineProblem::Resolve(const Penalty& penalty,
                                       const ExpertParameters& start,
                                       double gradient_tolerance,
                                       int64_t max_passes) const {
-  return SolveWith(penalty,
-                   start,
-                   {.gradient_tolerance = gradient_tolerance,
-                    .max_passes = max_passes,
-                    .num_threads = context_.stream.num_workers(),
-                    .skip_model = !kept_.empty()});
+  return SolveWith(penalty, start, gradient_tolerance, max_passes, !kept_.empty());
 }
 
 AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         const ExpertParameters& start,
-                                        const SolverOptions& options) const {
+                                        double gradient_tolerance,
+                                        int64_t max_passes,
+                                        bool skip_model) const {
   const AffineRegularizer regularizer(shape_, penalty);
   std::vector<double> curvature = IsDense() ? regularizer.Hessian() : regularizer.Diagonal();
   if (IsDense()) AddGaugeCurvature(shape_, &curvature);
@@ -184,7 +177,7 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   };
   if (IsDense()) {
     problem.model_hessian = [&](int64_t e, const std::vector<double>& point) {
-      if (options.skip_model) return with_penalty(kept_[static_cast<size_t>(e)], e);
+      if (skip_model) return with_penalty(kept_[static_cast<size_t>(e)], e);
       return with_penalty(SampleHessian(e, point), e);
     };
   }
@@ -195,7 +188,12 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
     return with_penalty(std::move(diagonal), e);
   };
   AffineSolution solution;
-  solution.result = SolveExperts(problem, start, options);
+  solution.result = SolveExperts(problem,
+                                 start,
+                                 {.gradient_tolerance = gradient_tolerance,
+                                  .max_passes = max_passes,
+                                  .num_threads = context_.stream.num_workers(),
+                                  .skip_model = skip_model});
   for (size_t e = 0; e < start.size(); ++e) {
     const ExpertSolution& expert = solution.result.experts[e];
     solution.parameters.push_back(expert.point);
