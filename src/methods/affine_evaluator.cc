@@ -63,8 +63,8 @@ TileProbs BatchEvaluator::Probabilities(const ExpertBatch& batch,
              low,
              shape_.num_rows(),
              batch.count(),
-             rows_);
-  batch.ScoresFromRows(rows_, probs_);
+             shape_.gaps() ? rows_ : probs_);
+  if (shape_.gaps()) batch.ScoresFromGaps(rows_, probs_);
   const TileProbs probs{.probs = probs_, .log_label = log_label_};
   SoftmaxScores(probs_, batch.labels(), shape_.num_classes, batch.count(), probs);
   return probs;
