@@ -22,13 +22,20 @@ constexpr int64_t kLeastOfOne = 32768;
 // Above this many parameters the Hessian of an expert, and factoring it, cost more than passes.
 constexpr int64_t kMaxDense = 1300;
 
-int64_t SampleSize(const AffineShape& shape, int64_t voxels, int64_t memory) {
+// Of every expert, given its voxels.
+std::vector<int64_t> SampleSizes(const AffineShape& shape,
+                                 const std::vector<int64_t>& voxels,
+                                 int64_t memory) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
-  const int64_t worth = kPassesOfWork * voxels / shape.num_parameters();
-  const int64_t affordable = std::min(worth, kHessianWork / products) / shape.num_experts();
-  const int64_t wanted = std::max(affordable, shape.per_decision ? kLeastPerExpert : kLeastOfOne);
+  const int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
   const int64_t bytes = shape.num_features() * int64_t{sizeof(float)} * shape.num_experts();
-  return std::max<int64_t>(kTileVoxels, std::min(wanted, memory / 8 / bytes));
+  std::vector<int64_t> sizes;
+  for (const int64_t own : voxels) {
+    const int64_t worth = kPassesOfWork * own / shape.num_parameters();
+    const int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
+    sizes.push_back(std::max<int64_t>(kTileVoxels, std::min(wanted, memory / 8 / bytes)));
+  }
+  return sizes;
 }
 
 std::vector<int64_t> VoxelsOf(const AffineShape& shape, const std::vector<int64_t>& confusion) {
@@ -85,7 +92,7 @@ AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const Fit
               context.pooling,
               shape,
               context.survey.confusion,
-              SampleSize(shape, context.survey.labelled, context.stream.memory()),
+              SampleSizes(shape, voxels_, context.stream.memory()),
               context.seed) {}
 
 bool AffineProblem::LacksClass(size_t expert) const {
