@@ -64,8 +64,10 @@ CaseMaps MapCase(const Dataset& dataset,
   CaseMaps maps = EmptyMaps(*reader, models.size());
   std::vector<std::unique_ptr<BoundCalibrator>> bound;
   bound.reserve(models.size());
-  for (const Model& model : models)
-    bound.push_back(model.state().calibrator->Bind(*reader, model.state().spec.pooling));
+  for (const Model& model : models) {
+    const ModelState& state = model.state();
+    bound.push_back(state.calibrator->Bind(*reader, state.spec.pooling, BindOptionsOf(stream)));
+  }
   std::vector<TileBuffer> tiles(static_cast<size_t>(stream.num_workers()));
   std::vector<EmitBuffer> emits(tiles.size());
   stream.ForEachBlock("picture", [&](VoxelBlock& block, int64_t, int worker) {
