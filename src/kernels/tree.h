@@ -44,9 +44,9 @@ struct TreeValues {
   alignas(64) float slopes[kMaxTreeFilters][kStripVoxels];  // of the temperature by each response
 };
 
-// Temperatures, and with kSlopes their derivatives (LT6). The value of a voxel does not depend on
-// where in a strip it lies. Maximum error: responses (25 C + 1) 2^-24 of the sum of their absolute
-// terms, temperatures 1e-6 of themselves beside.
+// Temperatures, and their derivatives by the responses (LT6). The value of a voxel does not depend
+// on where in a strip it lies. Maximum error: responses (25 C + 1) 2^-24 of the sum of their
+// absolute terms, temperatures 1e-6 of themselves beside.
 void TreeTemperatures(const TreeStrip& strip, const TreeWeights& weights, TreeValues* out) noexcept;
 void TreeTemperaturesAndSlopes(const TreeStrip& strip,
                                const TreeWeights& weights,
