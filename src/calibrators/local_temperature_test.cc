@@ -47,7 +47,7 @@ TEST(LocalTemperature, RecoversATemperatureFieldBetterThanOneTemperature) {
   const double lts = data.TestLoss("lts(z)");
   const double gap = ts - data.true_loss();
   ASSERT_GT(gap, 0.005);
-  EXPECT_GT((ts - lts) / gap, 0.8)
+  EXPECT_GT((ts - lts) / gap, 0.9)
       << "ts " << ts << " lts " << lts << " truth " << data.true_loss();
 }
 
