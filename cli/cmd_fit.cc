@@ -66,6 +66,15 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
   for (const Certificate& certificate : outcome.certificates)
     residual = std::max(residual, certificate.gradient);
   if (!outcome.certificates.empty()) fmt::print("  optimality residual {:.1e}\n", residual);
+  if (outcome.training.epochs > 0) {
+    fmt::print("  epoch {} of {}, stopped by {}; validation loss {:.5f} -> {:.5f}\n",
+               outcome.training.best_epoch,
+               outcome.training.epochs,
+               outcome.training.stopped_by,
+               outcome.training.start_nll,
+               outcome.training.validation_nll);
+  }
+  for (const auto& [name, value] : outcome.figures) fmt::print("  {} {:.4g}\n", name, value);
   fmt::print("  translation invariant: {}; preserves: {}\n",
              model.translation_invariant() ? "yes" : "no",
              model.preserves());
@@ -89,6 +98,13 @@ void FitOne(const Dataset& dataset,
             const Arguments& given) {
   FitOptions options = given.options;
   options.run = given.run.Make();
+  options.checkpoint = output + ".part";
+  if (!options.resume && std::filesystem::exists(options.checkpoint)) {
+    fmt::print(stderr,
+               "warning: {} was left by a fit that was stopped; this one starts afresh (--resume "
+               "would go on with it)\n",
+               options.checkpoint);
+  }
   const auto began = std::chrono::steady_clock::now();
   const FitResult result = Fit(dataset, pipeline, options);
   options.run.progress = {};
@@ -96,6 +112,7 @@ void FitOne(const Dataset& dataset,
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   ReportSkipped(result.skipped);
   result.model.Save(output);
+  std::filesystem::remove(options.checkpoint);
   if (given.json) {
     fmt::print("{}", result.model.ToJson());
   } else {
@@ -142,6 +159,9 @@ Action SetUpFit(CLI::App& app) {
                  "five-fold cross-validation over groups");
   app.add_option("--seed", given->options.seed, "Seed of the voxel sample that starts the fit")
       ->capture_default_str();
+  app.add_flag("--resume",
+               given->options.resume,
+               "Go on with a training that was stopped: it keeps its state in OUTPUT.part");
   app.add_flag("--json", given->json, "Print the model as JSON");
   AddRunFlags(app, &given->run);
   app.footer(CalibratorHelp());

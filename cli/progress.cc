@@ -38,10 +38,9 @@ class Display {
     const double share = progress.total > 0 ? static_cast<double>(progress.done) /
                                                   static_cast<double>(progress.total)
                                             : 0.0;
-    const double rate = static_cast<double>(progress.done) / elapsed;
     const std::string left = share > 0.0 ? Minutes(elapsed / share - elapsed) + " left" : "";
-    const std::string numbers = fmt::format(
-        "{:3.0f} %  {} voxels/s  {}", 100.0 * share, HumanCount(static_cast<int64_t>(rate)), left);
+    const std::string detail = progress.detail.empty() ? Rate(progress, elapsed) : progress.detail;
+    const std::string numbers = fmt::format("{:3.0f} %  {}  {}", 100.0 * share, detail, left);
     if (terminal_) {
       Draw(share, numbers);
     } else {
@@ -51,6 +50,11 @@ class Display {
 
  private:
   static constexpr int kBarWidth = 30;
+
+  static std::string Rate(const Progress& progress, double elapsed) {
+    const double rate = static_cast<double>(progress.done) / elapsed;
+    return HumanCount(static_cast<int64_t>(rate)) + " voxels/s";
+  }
 
   void Begin(const std::string& stage, Clock::time_point now) {
     ClearLine();

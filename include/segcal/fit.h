@@ -31,6 +31,11 @@ struct FitOptions {
   // else none. With trials but no such cases, by five-fold cross-validation over groups.
   std::optional<int64_t> search;
   uint64_t seed = 0;
+  // A file in which a training keeps its state after every epoch; empty: nowhere. Methods that are
+  // not trained leave it alone. It stays when the fit has ended: remove it once the model is saved.
+  std::string checkpoint;
+  // Whether to go on from that file, if it is there; one that another fit has left is an Error.
+  bool resume = false;
 };
 
 struct FitResult {

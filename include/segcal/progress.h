@@ -13,6 +13,8 @@ struct Progress {
   std::string stage;  // for example "fit ts(z), pass 2"
   int64_t done = 0;
   int64_t total = 0;
+  // Where `done` counts something else, such as the epochs of a training: what there is to see.
+  std::string detail = {};
 };
 
 // Called from one thread at a time, often; must be cheap. Empty means nobody listens.

@@ -94,6 +94,23 @@ CaseStream::CaseStream(Dataset dataset,
 
 CaseStream::~CaseStream() = default;
 
+std::unique_ptr<CaseStream> CaseStream::Part(const std::vector<int64_t>& cases) const {
+  StreamOptions options = options_;
+  options.memory /= 2;
+  options.progress = {};
+  Dataset dataset = dataset_;
+  dataset.cases.clear();
+  std::vector<std::shared_ptr<const CaseReader>> given;
+  for (const int64_t c : cases) {
+    dataset.cases.push_back(dataset_.cases[static_cast<size_t>(c)]);
+    if (!given_.empty()) given.push_back(given_[static_cast<size_t>(c)]);
+  }
+  if (!given_.empty()) return std::make_unique<CaseStream>(dataset, std::move(given), options);
+  auto part = std::make_unique<CaseStream>(dataset, std::vector<Pooling>{}, options);
+  part->members_ = members_;
+  return part;
+}
+
 std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
   if (!given_.empty()) return given_[static_cast<size_t>(case_index)];
   if (auto reader = kept_->Find(case_index)) return reader;

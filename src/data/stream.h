@@ -42,6 +42,10 @@ class CaseStream {
 
   std::shared_ptr<const CaseReader> Open(int64_t case_index) const;
 
+  // A stream over some of these cases with half the memory, which shows no progress: for work that
+  // passes over them many times.
+  std::unique_ptr<CaseStream> Part(const std::vector<int64_t>& cases) const;
+
   // Calls on_block(block, case, worker) for every block, then on_case_end(case, reader) once all
   // blocks of that case are done. `stage` names the pass to the progress callback.
   using BlockVisitor = std::function<void(VoxelBlock& block, int64_t case_index, int worker)>;

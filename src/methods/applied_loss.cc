@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/applied_loss.h"
 
+#include <mutex>
+
 #include "core/exact_sum.h"
 #include "methods/emit_buffer.h"
 
@@ -29,16 +31,36 @@ class LossTotals {
 }  // namespace
 
 double AppliedLoss(const FitContext& context,
-                   const PixelCalibrator& calibrator,
+                   const Calibrator& calibrator,
                    const std::string& stage) {
-  const auto add = [&](const Tile& tile, int64_t, LossTotals* totals) {
-    EmitBuffer buffer;
-    const TileProbs out = buffer.Reserve(tile.num_classes);
-    calibrator.ApplyTile(tile, out);
-    totals->Add(tile, out.log_label);
+  struct BoundCase {
+    std::once_flag made;
+    std::unique_ptr<BoundCalibrator> bound;
   };
-  const LossTotals totals = ReduceTiles(context.stream, stage, context.pooling, LossTotals{}, add);
-  return totals.sum() / static_cast<double>(context.survey.labelled);
+  const CaseStream& stream = context.stream;
+  std::vector<BoundCase> cases(static_cast<size_t>(stream.num_cases()));
+  std::vector<LossTotals> totals(static_cast<size_t>(stream.num_workers()));
+  std::vector<TileBuffer> tiles(totals.size());
+  std::vector<EmitBuffer> emits(totals.size());
+  stream.ForEachBlock(
+      stage,
+      [&](VoxelBlock& block, int64_t c, int worker) {
+        const auto w = static_cast<size_t>(worker);
+        BoundCase& own = cases[static_cast<size_t>(c)];
+        std::call_once(own.made, [&] {
+          own.bound = calibrator.Bind(block.reader(), context.pooling, BindOptionsOf(stream));
+        });
+        for (int64_t t = 0; t < block.num_tiles(); ++t) {
+          const Tile tile = block.PoolTileInto(t, context.pooling, &tiles[w]);
+          const TileProbs out = emits[w].Reserve(tile.num_classes);
+          own.bound->Apply(tile, out);
+          totals[w].Add(tile, out.log_label);
+        }
+        totals[w].Flush();
+      },
+      [&](int64_t c, const CaseReader&) { cases[static_cast<size_t>(c)].bound.reset(); });
+  for (size_t w = 1; w < totals.size(); ++w) totals[0].Merge(totals[w]);
+  return totals[0].sum() / static_cast<double>(context.survey.labelled);
 }
 
 }  // namespace segcal

@@ -10,7 +10,7 @@ namespace segcal {
 // Mean negative log-likelihood of what the calibrator emits, over all labelled voxels: one pass,
 // for methods whose fit does not compute it.
 double AppliedLoss(const FitContext& context,
-                   const PixelCalibrator& calibrator,
+                   const Calibrator& calibrator,
                    const std::string& stage);
 
 }  // namespace segcal

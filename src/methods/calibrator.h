@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/checkpoint.h"
 #include "core/json_fwd.h"
 #include "core/options.h"
 #include "data/case_reader.h"
@@ -14,6 +16,7 @@
 #include "data/stream.h"
 #include "kernels/temperature.h"
 #include "kernels/tile.h"
+#include "optim/trainer.h"
 
 namespace segcal {
 
@@ -64,6 +67,8 @@ struct Claim {
 struct SearchTrial {
   OptionMap options;
   double validation_nll = 0.0;
+  int64_t epochs = 0;   // of a training; 0: the method is not trained
+  bool pruned = false;  // stopped before its end, because others were better by then
 };
 
 struct SearchReport {
@@ -72,16 +77,34 @@ struct SearchReport {
   int64_t passes = 0;  // over the voxels fitted on
 };
 
+// How a trained method came to its parameters: epochs of minibatches, the best of them by the loss
+// on voxels that were not trained on.
+struct TrainingReport {
+  int64_t epochs = 0;      // 0: not trained
+  int64_t best_epoch = 0;  // whose parameters were kept; 0: the start
+  std::string stopped_by;  // "max_epochs", "patience", "not_finite"
+  int64_t voxels = 0;      // kept in memory to train on
+  int64_t validation_voxels = 0;
+  double identity_nll = 0.0;  // of the validation voxels, uncalibrated
+  double start_nll = 0.0;
+  double validation_nll = 0.0;
+  int64_t total_epochs = 0;         // of all trials of a search
+  std::vector<TrainEpoch> history;  // of the trial that was kept
+};
+
 // What a fit found out. Not converging is a result, not an error.
 struct FitOutcome {
   std::string solver;
-  // "converged", "at_bound", "unbounded", "not_converged" or "nothing_to_fit"
+  // "converged", "at_bound", "unbounded", "not_converged", "nothing_to_fit" or, for the best epoch
+  // of a training, "trained"
   std::string status;
   int64_t passes = 0;  // over all voxels, the survey included, a search not
   double nll_after = 0.0;
   std::vector<Certificate> certificates;
   std::vector<std::string> warnings;
   SearchReport search;
+  TrainingReport training;
+  std::map<std::string, double> figures;  // what the method measured of itself, by name
 };
 
 // What is known about the data before a calibrator starts, from one pass over all voxels.
@@ -119,7 +142,16 @@ struct FitContext {
   int64_t trials = 0;                      // of a search for options; 0: none
   std::vector<SearchFold> folds;           // what the search chooses by
   std::vector<std::string> fixed_options;  // keys that the caller gave: not searched
+  Checkpoint* checkpoint = nullptr;        // where a training keeps its state; null: nowhere
 };
+
+// What binding a calibrator to a case may use. The result does not depend on it.
+struct BindOptions {
+  int threads = 1;
+  int64_t memory = int64_t{64} << 20;  // bytes, beside what it keeps: a few numbers per voxel
+};
+// A share of what the stream may use, which has its own blocks to hold.
+BindOptions BindOptionsOf(const CaseStream& stream);
 
 // A calibrator bound to one case: from here on tiles are independent of each other.
 class BoundCalibrator {
@@ -150,7 +182,8 @@ class Calibrator {
   // Whatever has to be computed from the whole case happens here; the calibrator and the case
   // outlive the result.
   virtual std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
-                                                const Pooling& pooling) const = 0;
+                                                const Pooling& pooling,
+                                                const BindOptions& options) const = 0;
 };
 
 // A calibrator that needs nothing but the voxel: one function on a tile.
@@ -159,7 +192,8 @@ class PixelCalibrator : public Calibrator {
   virtual void ApplyTile(const Tile& tile, const TileProbs& out) const = 0;
   virtual bool TemperatureTile(const Tile&, float*) const { return false; }
   std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
-                                        const Pooling& pooling) const final;
+                                        const Pooling& pooling,
+                                        const BindOptions& options) const final;
 };
 
 // One method: everything the rest of the program knows about it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
 
 namespace segcal {
@@ -13,28 +14,30 @@ constexpr uint64_t kSearchStream = 0x5345415243480000;
 
 constexpr size_t kRandomTrials = 10;
 constexpr int kCandidates = 24;
-// Share of the trials that counts as good, and the most that do.
+// Share of the trials that counts as good (TR6), and the most that do.
 constexpr double kGoodShare = 0.1;
 constexpr size_t kMaxGood = 25;
 
 double Phi(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
-// A mixture of normal distributions cut to [lower, upper]: one at every observed value, as wide as
-// the distance to its farther neighbour, and one over the whole range that keeps everything
-// possible.
+// A mixture of normal distributions cut to [lower, upper] (TR7): one at every observed value, as
+// wide as the distance to its farther neighbour (the outermost have but one), and one over the
+// whole range that keeps everything possible.
 class Parzen {
  public:
   Parzen(std::vector<double> values, double lower, double upper) : lower_(lower), upper_(upper) {
     const double range = upper - lower;
     const double narrowest = range / std::min(100.0, static_cast<double>(values.size()) + 2.0);
-    values.push_back(0.5 * (lower + upper));
-    const double middle = values.back();
+    const double middle = 0.5 * (lower + upper);
     std::sort(values.begin(), values.end());
+    const auto place = std::lower_bound(values.begin(), values.end(), middle);
+    const auto prior = static_cast<size_t>(place - values.begin());
+    values.insert(place, middle);
     for (size_t i = 0; i < values.size(); ++i) {
-      const double left = values[i] - (i > 0 ? values[i - 1] : lower);
-      const double right = (i + 1 < values.size() ? values[i + 1] : upper) - values[i];
+      const double left = i > 0 ? values[i] - values[i - 1] : 0.0;
+      const double right = i + 1 < values.size() ? values[i + 1] - values[i] : 0.0;
       const double width = std::clamp(std::max(left, right), narrowest, range);
-      normals_.push_back({.mean = values[i], .width = values[i] == middle ? range : width});
+      normals_.push_back({.mean = values[i], .width = i == prior ? range : width});
     }
   }
 
@@ -75,10 +78,18 @@ double Outer(const SearchDimension& d, double x) {
   return d.log ? std::clamp(std::exp(x), d.lower, d.upper) : x;
 }
 
-// Density of one dimension over a set of trials: whether it is zero, then its value.
+// Density of one dimension over a set of trials.
 class Estimate {
  public:
-  Estimate(const SearchDimension& d, const std::vector<double>& points)
+  virtual ~Estimate() = default;
+  virtual double Draw(Rng* rng) const = 0;
+  virtual double LogDensity(double x) const = 0;
+};
+
+// Whether it is zero, then its value.
+class NumberEstimate final : public Estimate {
+ public:
+  NumberEstimate(const SearchDimension& d, const std::vector<double>& points)
       : dimension_(d), parzen_(NonZero(d, points), Inner(d, d.lower), Inner(d, d.upper)) {
     const auto zeros = static_cast<double>(std::count(points.begin(), points.end(), 0.0));
     // The prior counts as one trial.
@@ -86,11 +97,11 @@ class Estimate {
       zero_ = (zeros + d.zero_share) / (static_cast<double>(points.size()) + 1.0);
     }
   }
-  double Draw(Rng* rng) const {
-    if (rng->Uniform() < zero_) return 0.0;
+  double Draw(Rng* rng) const override {
+    if (zero_ > 0.0 && rng->Uniform() < zero_) return 0.0;
     return Outer(dimension_, parzen_.Draw(rng));
   }
-  double LogDensity(double x) const {
+  double LogDensity(double x) const override {
     if (x == 0.0 && dimension_.zero_share > 0.0) return std::log(zero_);
     return std::log1p(-zero_) + parzen_.LogDensity(Inner(dimension_, x));
   }
@@ -107,6 +118,44 @@ class Estimate {
   Parzen parzen_;
   double zero_ = 0.0;
 };
+
+// Shares of the choices (TR8): every trial spreads a little of its one vote over all of them, and
+// the prior's is even.
+class ChoiceEstimate final : public Estimate {
+ public:
+  ChoiceEstimate(const SearchDimension& d, const std::vector<double>& points)
+      : choices_(d.choices) {
+    const auto k = static_cast<double>(choices_.size());
+    const double votes = static_cast<double>(points.size()) + 1.0;
+    const double spread = 1.0 / votes;
+    for (const double choice : choices_) {
+      const auto own = static_cast<double>(std::count(points.begin(), points.end(), choice));
+      const double of_trials = (own + (votes - 1.0) * spread) / (1.0 + k * spread);
+      shares_.push_back((of_trials + 1.0 / k) / votes);
+    }
+  }
+  double Draw(Rng* rng) const override {
+    double u = rng->Uniform();
+    for (size_t i = 0; i + 1 < choices_.size(); ++i) {
+      if (u < shares_[i]) return choices_[i];
+      u -= shares_[i];
+    }
+    return choices_.back();
+  }
+  double LogDensity(double x) const override {
+    const auto place = std::find(choices_.begin(), choices_.end(), x) - choices_.begin();
+    return std::log(shares_[static_cast<size_t>(place)]);
+  }
+
+ private:
+  const std::vector<double>& choices_;
+  std::vector<double> shares_;
+};
+
+std::unique_ptr<Estimate> EstimateOf(const SearchDimension& d, const std::vector<double>& points) {
+  if (!d.choices.empty()) return std::make_unique<ChoiceEstimate>(d, points);
+  return std::make_unique<NumberEstimate>(d, points);
+}
 
 }  // namespace
 
@@ -133,6 +182,9 @@ void TreeParzen::Tell(std::vector<double> point, double loss) {
 }
 
 double TreeParzen::AskRandom(const SearchDimension& d) {
+  if (!d.choices.empty()) {
+    return d.choices[static_cast<size_t>(rng_.Below(static_cast<int64_t>(d.choices.size())))];
+  }
   if (rng_.Uniform() < d.zero_share) return 0.0;
   const double lower = Inner(d, d.lower);
   return Outer(d, lower + (Inner(d, d.upper) - lower) * rng_.Uniform());
@@ -144,13 +196,13 @@ double TreeParzen::AskModel(size_t d, size_t num_good) {
   for (size_t t = 0; t < trials_.size(); ++t) {
     (t < num_good ? good : others).push_back(trials_[t].point[d]);
   }
-  const Estimate of_good(dimensions_[d], good);
-  const Estimate of_others(dimensions_[d], others);
+  const std::unique_ptr<Estimate> of_good = EstimateOf(dimensions_[d], good);
+  const std::unique_ptr<Estimate> of_others = EstimateOf(dimensions_[d], others);
   double best = 0.0;
   double best_score = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < kCandidates; ++i) {
-    const double x = of_good.Draw(&rng_);
-    const double score = of_good.LogDensity(x) - of_others.LogDensity(x);
+    const double x = of_good->Draw(&rng_);
+    const double score = of_good->LogDensity(x) - of_others->LogDensity(x);
     if (score <= best_score) continue;
     best = x;
     best_score = score;

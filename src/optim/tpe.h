@@ -9,18 +9,20 @@
 
 namespace segcal {
 
-// One searched number: log-uniform or uniform on [lower, upper], and 0 with probability zero_share.
+// One searched number: log-uniform or uniform on [lower, upper], and 0 with probability zero_share;
+// or, where choices are given, one of these, each as likely.
 struct SearchDimension {
   std::string name;
   double lower = 0.0;
   double upper = 1.0;
   bool log = false;
   double zero_share = 0.0;
+  std::vector<double> choices = {};
 };
 
-// Tree-structured Parzen estimator (Bergstra et al. 2011), one dimension at a time: after a few
-// random points, of some candidates drawn where good points are dense, the one is taken where good
-// points are densest relative to the others. Deterministic by seed.
+// Tree-structured Parzen estimator (Bergstra et al. 2011; TR6-TR8), one dimension at a time: after
+// a few random points, of some candidates drawn where good points are dense, the one is taken where
+// good points are densest relative to the others. Deterministic by seed.
 class TreeParzen {
  public:
   TreeParzen(std::vector<SearchDimension> dimensions, uint64_t seed);

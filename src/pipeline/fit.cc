@@ -4,11 +4,14 @@
 #include <algorithm>
 
 #include "calibrators/list.h"
+#include "core/checkpoint.h"
 #include "core/throw.h"
+#include "kernels/dispatch.h"
 #include "pipeline/compatible.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
 #include "pipeline/survey.h"
+#include "segcal/version.h"
 
 namespace segcal {
 namespace {
@@ -89,7 +92,8 @@ struct Prepared {
                 .seed = seed,
                 .trials = 0,
                 .folds = {},
-                .fixed_options = {}} {
+                .fixed_options = {},
+                .checkpoint = nullptr} {
     CheckLabelled(stream, survey);
     for (const auto& [key, value] : spec.options) context.fixed_options.push_back(key);
   }
@@ -137,6 +141,25 @@ std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, 
   return folds;
 }
 
+// Identifies a fit: two with the same number go the same way, bit for bit.
+uint64_t ProblemOf(const FitContext& context, const PipelineSpec& spec, const SearchCases& search) {
+  std::string text = fmt::format("{} {} {} seed {} trials {} data {:016x} of {}",
+                                 kVersion,
+                                 ActiveTarget(),
+                                 FormatPipeline(spec),
+                                 context.seed,
+                                 context.trials,
+                                 context.survey.hash,
+                                 context.stream.num_cases());
+  if (search.validation != nullptr) {
+    for (const Case& c : search.validation->dataset().cases) text += " " + c.id;
+  }
+  // FNV-1a.
+  uint64_t hash = 0xCBF29CE484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return hash;
+}
+
 std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOptions& options) {
   if (!options.validation.empty()) return options.validation;
   const bool named = std::any_of(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) {
@@ -150,7 +173,8 @@ std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOpti
 Model FitStream(const CaseStream& stream,
                 const PipelineSpec& spec,
                 uint64_t seed,
-                const SearchCases& search) {
+                const SearchCases& search,
+                const CheckpointFile& checkpoint) {
   auto state = std::make_shared<ModelState>();
   state->spec = spec;
   state->classes = stream.dataset().classes;
@@ -170,6 +194,11 @@ Model FitStream(const CaseStream& stream,
       all.context.folds.push_back(
           {.training = &fold.training->context, .validation = fold.validation.get()});
     }
+  }
+  std::optional<Checkpoint> kept;
+  if (!checkpoint.path.empty()) {
+    kept.emplace(checkpoint.path, ProblemOf(all.context, spec, search), checkpoint.resume);
+    all.context.checkpoint = &*kept;
   }
   FitOutcome outcome = state->calibrator->Fit(all.context);
   // What was chosen becomes part of the pipeline: fitted with it again, the model is the same.
@@ -197,7 +226,9 @@ FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOpti
   if (split) validation = open(readable(SelectSplit(dataset, *split)));
   const SearchCases search{.trials = options.search.value_or(split ? kTrials : 0),
                            .validation = validation.get()};
-  return {.model = FitStream(*stream, spec, options.seed, search), .skipped = std::move(skipped)};
+  const CheckpointFile checkpoint{.path = options.checkpoint, .resume = options.resume};
+  return {.model = FitStream(*stream, spec, options.seed, search, checkpoint),
+          .skipped = std::move(skipped)};
 }
 
 }  // namespace segcal

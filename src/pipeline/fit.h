@@ -13,10 +13,17 @@ struct SearchCases {
   const CaseStream* validation = nullptr;  // null: cross-validation
 };
 
+// Where a training keeps its state: FitOptions::checkpoint and resume.
+struct CheckpointFile {
+  std::string path;
+  bool resume = false;
+};
+
 // Fits on the cases of a stream, whatever their split: files, or the caller's arrays.
 Model FitStream(const CaseStream& stream,
                 const PipelineSpec& spec,
                 uint64_t seed,
-                const SearchCases& search = {});
+                const SearchCases& search = {},
+                const CheckpointFile& checkpoint = {});
 
 }  // namespace segcal

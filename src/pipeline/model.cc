@@ -2,11 +2,13 @@
 #include "pipeline/model.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "calibrators/list.h"
 #include "core/file.h"
 #include "core/json.h"
 #include "core/throw.h"
+#include "optim/train_json.h"
 
 namespace segcal {
 namespace {
@@ -56,9 +58,35 @@ Json SearchJson(const SearchReport& search) {
   if (search.trials.empty()) return nullptr;
   Json trials = Json::array();
   for (const SearchTrial& trial : search.trials) {
-    trials.push_back({{"options", trial.options}, {"validation_nll", trial.validation_nll}});
+    Json entry = {{"options", trial.options}, {"validation_nll", trial.validation_nll}};
+    if (trial.epochs > 0) {
+      entry["epochs"] = trial.epochs;
+      entry["pruned"] = trial.pruned;
+    }
+    trials.push_back(std::move(entry));
   }
   return {{"trials", trials}, {"chosen", search.chosen}, {"passes", search.passes}};
+}
+
+Json TrainingJson(const TrainingReport& training) {
+  if (training.epochs == 0) return nullptr;
+  return {{"epochs", training.epochs},
+          {"best_epoch", training.best_epoch},
+          {"stopped_by", training.stopped_by},
+          {"voxels", training.voxels},
+          {"validation_voxels", training.validation_voxels},
+          {"identity_nll", training.identity_nll},
+          {"start_nll", training.start_nll},
+          {"validation_nll", training.validation_nll},
+          {"total_epochs", training.total_epochs},
+          {"history", HistoryToJson(training.history)}};
+}
+
+Json FiguresJson(const std::map<std::string, double>& figures) {
+  if (figures.empty()) return nullptr;
+  Json json = Json::object();
+  for (const auto& [name, value] : figures) json[name] = JsonNumber(value);
+  return json;
 }
 
 Json FitJson(const FitReport& fit) {
@@ -76,6 +104,8 @@ Json FitJson(const FitReport& fit) {
           {"passes", fit.outcome.passes},
           {"certificates", CertificatesJson(fit.outcome.certificates)},
           {"search", SearchJson(fit.outcome.search)},
+          {"training", TrainingJson(fit.outcome.training)},
+          {"figures", FiguresJson(fit.outcome.figures)},
           {"warnings", fit.outcome.warnings}};
 }
 
@@ -120,13 +150,32 @@ SearchReport ReadSearch(const Json& json, const std::string& where) {
   for (const Json& item : object.Array("trials")) {
     JsonObject trial(item, where + ": trials");
     search.trials.push_back({.options = ReadOptions(trial.Object("options"), where + ": options"),
-                             .validation_nll = trial.Number("validation_nll")});
+                             .validation_nll = trial.Number("validation_nll"),
+                             .epochs = trial.OptionalInteger("epochs").value_or(0),
+                             .pruned = trial.Has("pruned") && trial.Bool("pruned")});
     trial.Finish();
   }
   search.chosen = ReadOptions(object.Object("chosen"), where + ": chosen");
   search.passes = object.Integer("passes");
   object.Finish();
   return search;
+}
+
+TrainingReport ReadTraining(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  TrainingReport training;
+  training.epochs = object.Integer("epochs");
+  training.best_epoch = object.Integer("best_epoch");
+  training.stopped_by = object.String("stopped_by");
+  training.voxels = object.Integer("voxels");
+  training.validation_voxels = object.Integer("validation_voxels");
+  training.identity_nll = object.Number("identity_nll");
+  training.start_nll = object.Number("start_nll");
+  training.validation_nll = object.Number("validation_nll");
+  training.total_epochs = object.Integer("total_epochs");
+  training.history = HistoryFromJson(object.Object("history"), where + ": history");
+  object.Finish();
+  return training;
 }
 
 FitReport ReadFit(const Json& json, const std::string& where) {
@@ -149,6 +198,15 @@ FitReport ReadFit(const Json& json, const std::string& where) {
       ReadCertificates(object.Array("certificates"), where + ": certificates");
   if (object.Has("search")) {
     fit.outcome.search = ReadSearch(object.Object("search"), where + ": search");
+  }
+  if (object.Has("training")) {
+    fit.outcome.training = ReadTraining(object.Object("training"), where + ": training");
+  }
+  if (object.Has("figures")) {
+    const std::string inside = where + ": figures";
+    JsonObject figures(object.Object("figures"), inside);
+    for (const auto& [key, value] : object.Object("figures").items())
+      fit.outcome.figures[key] = figures.OptionalNumber(key).value_or(std::nan(""));
   }
   fit.outcome.warnings = object.Strings("warnings");
   object.Finish();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "calibrators/list.h"
@@ -27,7 +28,7 @@ TEST(PipelineSets, HoldPipelinesInCanonicalFormOnce) {
   }
 }
 
-TEST(PipelineSets, AllHasEveryMethodAndPreservingThoseThatKeepTheDecision) {
+TEST(PipelineSets, AllHasEveryMethodWithoutImagesAndPreservingThoseThatKeepTheDecision) {
   const std::vector<std::string> all = ExpandPipelines({"all"});
   const std::vector<std::string> preserving = ExpandPipelines({"preserving"});
   for (const CalibratorInfo* info : Calibrators()) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/checkpoint.h"
+
+#include <filesystem>
+
+#include "core/file.h"
+#include "core/json.h"
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+
+std::string HexOf(uint64_t problem) { return fmt::format("{:016x}", problem); }
+
+}  // namespace
+
+Checkpoint::Checkpoint(std::string path, uint64_t problem, bool resume)
+    : path_(std::move(path)), problem_(problem), parts_(std::make_unique<Json>(Json::object())) {
+  if (resume && std::filesystem::exists(path_)) Read();
+}
+
+Checkpoint::~Checkpoint() = default;
+
+void Checkpoint::Read() {
+  const Json json = ReadJson(path_);
+  JsonObject object(json, path_);
+  const int64_t version = object.Integer("segcal_checkpoint");
+  if (version != kFormatVersion) {
+    Throw(ErrorCode::kUnsupported,
+          "{}: checkpoint format {}, this segcal reads {}",
+          path_,
+          version,
+          kFormatVersion);
+  }
+  const std::string problem = object.String("problem");
+  if (problem != HexOf(problem_)) {
+    Throw(ErrorCode::kBadData,
+          "{}: kept by another fit (problem {}, this one is {}): data, splits, pipeline, options, "
+          "seed and version must be the same to go on; without --resume the fit starts afresh",
+          path_,
+          problem,
+          HexOf(problem_));
+  }
+  *parts_ = object.Object("parts");
+  object.Finish();
+}
+
+const Json* Checkpoint::Find(const std::string& part) const {
+  const auto it = parts_->find(part);
+  return it == parts_->end() ? nullptr : &*it;
+}
+
+void Checkpoint::Save(const std::string& part, const Json& state) {
+  (*parts_)[part] = state;
+  const Json json = {
+      {"segcal_checkpoint", kFormatVersion}, {"problem", HexOf(problem_)}, {"parts", *parts_}};
+  WriteText(path_, DumpJson(json));
+}
+
+}  // namespace segcal
