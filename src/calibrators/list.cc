@@ -9,7 +9,7 @@ extern const CalibratorInfo kNone, kTemperature, kEnsembleTemperature;
 extern const CalibratorInfo kVector, kMatrix, kConstrainedMatrix, kDirichlet;
 extern const CalibratorInfo kConditionalDirichlet, kConditionalArgmax, kConditionalOrder;
 extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic, kHistogramBinning;
-extern const CalibratorInfo kMetaCal, kMetaCalStar;
+extern const CalibratorInfo kMetaCal, kMetaCalStar, kSelective;
 
 namespace {
 
@@ -29,6 +29,7 @@ constexpr const CalibratorInfo* kCalibrators[] = {
     &kHistogramBinning,
     &kMetaCal,
     &kMetaCalStar,
+    &kSelective,
 };
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.

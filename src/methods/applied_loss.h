@@ -10,7 +10,13 @@ namespace segcal {
 // Mean negative log-likelihood of what the calibrator emits, over all labelled voxels: one pass,
 // for methods whose fit does not compute it.
 double AppliedLoss(const FitContext& context,
-                   const PixelCalibrator& calibrator,
+                   const Calibrator& calibrator,
                    const std::string& stage);
+
+// The same over the labelled voxels of any cases.
+double AppliedMeanLoss(const CaseStream& stream,
+                       const Pooling& pooling,
+                       const Calibrator& calibrator,
+                       const std::string& stage = {});
 
 }  // namespace segcal
