@@ -278,7 +278,7 @@ class Bench {
 
   void EvaluateArrays(std::istream& arguments, Json* found) const {
     std::vector<EvaluationWorker> workers = MakeWorkers(arguments);
-    const auto bound = model_.state().calibrator->Bind(*stream_.Open(0), Pooling{});
+    const auto bound = model_.state().calibrator->Bind(*stream_.Open(0), Pooling{}, {});
     stream_.ForEachBlock("metrics", [&](VoxelBlock& block, int64_t, int w) {
       EvaluationWorker& worker = workers[static_cast<size_t>(w)];
       for (int64_t t = 0; t < block.num_tiles(); ++t) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "segcal/dtype.h"
 
@@ -17,6 +18,9 @@ struct ScoresView {
   int64_t num_voxels = 0;
   int64_t class_stride = 0;
   int64_t voxel_stride = 1;
+  // Spatial extents, whose product is num_voxels: (H, W) or (D, H, W), voxels in C order. Only
+  // calibrators that look at neighbours need it; empty: not said.
+  std::vector<int64_t> shape = {};
 };
 
 // Three kinds of scores that look alike and mean different things; they do not convert into each

@@ -10,6 +10,8 @@ extern const CalibratorInfo kVector, kMatrix, kConstrainedMatrix, kDirichlet;
 extern const CalibratorInfo kConditionalDirichlet, kConditionalArgmax, kConditionalOrder;
 extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic, kHistogramBinning;
 extern const CalibratorInfo kMetaCal, kMetaCalStar, kSelective;
+extern const CalibratorInfo kLocalTemperature, kLocalTemperatureRaw, kLocalTemperatureImage;
+extern const CalibratorInfo kImageTemperature;
 
 namespace {
 
@@ -30,6 +32,10 @@ constexpr const CalibratorInfo* kCalibrators[] = {
     &kMetaCal,
     &kMetaCalStar,
     &kSelective,
+    &kLocalTemperature,
+    &kLocalTemperatureRaw,
+    &kLocalTemperatureImage,
+    &kImageTemperature,
 };
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.

@@ -79,7 +79,8 @@ class Selective final : public Calibrator {
   void SetParameters(const Json& json, int64_t num_classes, const std::string& where) override;
 
   std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
-                                        const Pooling& pooling) const override;
+                                        const Pooling& pooling,
+                                        const BindOptions& options) const override;
 
  private:
   void TrainSelector(const FitContext& context, const TrainingCases& cases, FitOutcome* outcome);
@@ -117,8 +118,9 @@ class BoundSelective final : public BoundCalibrator {
 };
 
 std::unique_ptr<BoundCalibrator> Selective::Bind(const CaseReader& reader,
-                                                 const Pooling& pooling) const {
-  return std::make_unique<BoundSelective>(*this, base_->Bind(reader, pooling));
+                                                 const Pooling& pooling,
+                                                 const BindOptions& options) const {
+  return std::make_unique<BoundSelective>(*this, base_->Bind(reader, pooling, options));
 }
 
 FitOutcome Selective::Fit(const FitContext& context) {

@@ -87,6 +87,7 @@ CaseReader::CaseReader(const Dataset& dataset,
   if (mask_) CheckSpatial(*mask_, "mask");
   SetSpacing(entry);
   if (const Array* source = GeometrySource()) geometry_file_ = source->name();
+  if (!entry.image.empty()) image_file_ = FullPath(dataset, entry.image);
 }
 
 void CaseReader::CheckMember(const Array& array) {

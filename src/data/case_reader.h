@@ -39,6 +39,8 @@ class CaseReader {
   // A file that knows the orientation and spacing of the case (NIfTI labels or predictions), or
   // empty.
   const std::string& geometry_file() const noexcept { return geometry_file_; }
+  // The input image of the case, or empty. It is not opened.
+  const std::string& image_file() const noexcept { return image_file_; }
   InputKind input() const noexcept { return input_; }
   double floor() const noexcept { return floor_; }
   bool channels_last() const noexcept { return channels_last_; }
@@ -62,6 +64,7 @@ class CaseReader {
 
   std::string id_;
   std::string geometry_file_;
+  std::string image_file_;
   int64_t num_classes_ = 0;
   int64_t num_voxels_ = 0;
   std::vector<int64_t> shape_;

@@ -44,14 +44,14 @@ TileSample SampleCase(
        DrawStratified(all_tiles, num_tiles, Rng(seed, kTileStream + static_cast<uint64_t>(c)))) {
     const int64_t first = t * kTileVoxels;
     block.Read(*reader, first, std::min(kTileVoxels, reader->num_voxels() - first));
-    sample.Add(block.PoolTileInto(0, pooling, &buffer), c);
+    sample.Add(block.PoolTileInto(0, pooling, &buffer));
   }
   return sample;
 }
 
 }  // namespace
 
-void TileSample::Add(const Tile& tile, int64_t case_index) {
+void TileSample::Add(const Tile& tile) {
   AlignedBuffer& memory = memory_.emplace_back();
   std::byte* p = memory.Reserve(BytesPerTile(tile.num_classes));
   const auto keep = [&p](const auto* from, int64_t count) {
@@ -69,13 +69,11 @@ void TileSample::Add(const Tile& tile, int64_t case_index) {
   copy.masked = nullptr;  // masked voxels have no label, which is all a fit looks at
   copy.ahead = {};        // of the block, not of the sample
   tiles_.push_back(copy);
-  cases_.push_back(case_index);
 }
 
 void TileSample::Append(TileSample&& other) {
   std::move(other.memory_.begin(), other.memory_.end(), std::back_inserter(memory_));
   tiles_.insert(tiles_.end(), other.tiles_.begin(), other.tiles_.end());
-  cases_.insert(cases_.end(), other.cases_.begin(), other.cases_.end());
 }
 
 TileSample SampleTiles(const CaseStream& stream,

@@ -16,17 +16,14 @@ class TileSample {
  public:
   int64_t num_tiles() const noexcept { return static_cast<int64_t>(tiles_.size()); }
   const Tile& tile(int64_t index) const noexcept { return tiles_[static_cast<size_t>(index)]; }
-  // The case a tile is from; tiles of a case stand together.
-  int64_t case_of(int64_t index) const noexcept { return cases_[static_cast<size_t>(index)]; }
 
   // Keeps a copy.
-  void Add(const Tile& tile, int64_t case_index = 0);
+  void Add(const Tile& tile);
   void Append(TileSample&& other);
 
  private:
   std::vector<AlignedBuffer> memory_;
   std::vector<Tile> tiles_;
-  std::vector<int64_t> cases_;
 };
 
 // At most max_voxels voxels, and at most an eighth of the stream's memory: the same number of tiles

@@ -44,7 +44,6 @@ TEST(SampleTiles, TakesTheSameShareOfEveryCase) {
   for (int64_t t = 0; t < 40; ++t) {
     const int64_t tile = sample.tile(t).first_voxel / kTileVoxels;
     EXPECT_EQ(tile / 10, t % 10) << t;
-    EXPECT_EQ(sample.case_of(t), t / 10);
     places.insert(tile % 10);
     EXPECT_EQ(sample.tile(t).count, kTileVoxels);
   }

@@ -23,9 +23,40 @@ constexpr int kGroup = 4;
 
 HWY_INLINE int64_t FloatLanes() { return static_cast<int64_t>(hn::Lanes(DF())); }
 
+// exp(beta u) with the same beta at every voxel.
+class CommonExp {
+ public:
+  HWY_INLINE explicit CommonExp(double beta) : exp_(beta), beta_(static_cast<float>(beta)) {}
+  HWY_INLINE void Apply(int64_t, VF* u) const { exp_.Apply<kGroup, true>(DF(), u); }
+  HWY_INLINE VF BetaAt(int64_t) const { return hn::Set(DF(), beta_); }
+
+ private:
+  ScaledExp exp_;
+  float beta_;
+};
+
+// exp(u / T) with a temperature per voxel. The product rounds monotonely, and so does its exp.
+class VoxelExp {
+ public:
+  HWY_INLINE explicit VoxelExp(const float* temperature) {
+    const DF d;
+    for (int64_t v = 0; v < kTileVoxels; v += FloatLanes())
+      hn::Store(hn::Div(hn::Set(d, 1.0f), hn::Load(d, temperature + v)), d, beta_ + v);
+  }
+  HWY_INLINE void Apply(int64_t v, VF* u) const {
+    for (int k = 0; k < kGroup; ++k) u[k] = hn::Mul(u[k], BetaAt(v + k * FloatLanes()));
+    ExpNonPositive<kGroup>(DF(), u);
+  }
+  HWY_INLINE VF BetaAt(int64_t v) const { return hn::Load(DF(), beta_ + v); }
+
+ private:
+  alignas(64) float beta_[kTileVoxels];
+};
+
 // sum[k] = sum_c exp(beta u_c) for a group of vectors from voxel v on; the terms go to `exps` where
 // it is not null.
-HWY_INLINE void SumExps(const ScaledExp& exp, const Tile& tile, int64_t v, float* exps, VF* sum) {
+template <class Exp>
+HWY_INLINE void SumExps(const Exp& exp, const Tile& tile, int64_t v, float* exps, VF* sum) {
   const DF d;
   const int64_t lanes = FloatLanes();
   const float* logits = tile.logits + v;
@@ -36,7 +67,7 @@ HWY_INLINE void SumExps(const ScaledExp& exp, const Tile& tile, int64_t v, float
     ahead.NextClass();
     VF e[kGroup];
     for (int k = 0; k < kGroup; ++k) e[k] = hn::Load(d, logits + c * kTileVoxels + k * lanes);
-    exp.Apply<kGroup, true>(d, e);
+    exp.Apply(v, e);
     for (int k = 0; k < kGroup; ++k) sum[k] = hn::Add(sum[k], e[k]);
     if (exps == nullptr) continue;
     for (int k = 0; k < kGroup; ++k) hn::Store(e[k], d, exps + c * kTileVoxels + k * lanes);
@@ -55,7 +86,8 @@ HWY_INLINE void ScaleRows(const VF* factor, int64_t num_classes, float* rows) {
 }
 
 // log_label = beta u_y - log sum, 0 where there is no label; log_label holds log sum before.
-HWY_INLINE void FinishLogLabel(const Tile& tile, float beta, float* log_label) {
+template <class Exp>
+HWY_INLINE void FinishLogLabel(const Tile& tile, const Exp& exp, float* log_label) {
   const DF d;
   const hn::RebindToSigned<DF> di;
   alignas(64) float label_logit[kTileVoxels];
@@ -63,15 +95,15 @@ HWY_INLINE void FinishLogLabel(const Tile& tile, float beta, float* log_label) {
   for (int64_t v = 0; v < kTileVoxels; v += FloatLanes()) {
     const auto labelled = hn::Gt(hn::Load(di, tile.labels + v), hn::Set(di, kNoLabel));
     const VF log_sum = hn::Load(d, log_label + v);
-    const VF value = hn::MulSub(hn::Load(d, label_logit + v), hn::Set(d, beta), log_sum);
+    const VF value = hn::MulSub(hn::Load(d, label_logit + v), exp.BetaAt(v), log_sum);
     hn::Store(hn::IfThenElseZero(hn::RebindMask(d, labelled), value), d, log_label + v);
   }
 }
 
-void SoftmaxPass(const Tile& tile, double beta, const TileProbs& out) {
+template <class Exp>
+HWY_INLINE void Softmax(const Tile& tile, const Exp& exp, const TileProbs& out) {
   const DF d;
   const int64_t lanes = FloatLanes();
-  const ScaledExp exp(beta);
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
     VF sum[kGroup];
     SumExps(exp, tile, v, out.probs + v, sum);
@@ -82,7 +114,15 @@ void SoftmaxPass(const Tile& tile, double beta, const TileProbs& out) {
     }
     ScaleRows(inverse, tile.num_classes, out.probs + v);
   }
-  FinishLogLabel(tile, static_cast<float>(beta), out.log_label);
+  FinishLogLabel(tile, exp, out.log_label);
+}
+
+void SoftmaxPass(const Tile& tile, double beta, const TileProbs& out) {
+  Softmax(tile, CommonExp(beta), out);
+}
+
+void LocalSoftmaxPass(const Tile& tile, const float* temperature, const TileProbs& out) {
+  Softmax(tile, VoxelExp(temperature), out);
 }
 
 HWY_INLINE void LogRows(const float* logits, int64_t num_classes, VF beta, VF log_sum, float* out) {
@@ -96,8 +136,8 @@ HWY_INLINE void LogRows(const float* logits, int64_t num_classes, VF beta, VF lo
 void LogSoftmaxPass(const Tile& tile, double beta, float* log_probs) {
   const DF d;
   const int64_t lanes = FloatLanes();
-  const ScaledExp exp(beta);
-  const VF factor = hn::Set(d, static_cast<float>(beta));
+  const CommonExp exp(beta);
+  const VF factor = exp.BetaAt(0);
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
     VF sum[kGroup];
     SumExps(exp, tile, v, nullptr, sum);
@@ -134,11 +174,16 @@ HWY_AFTER_NAMESPACE();
 namespace segcal {
 
 HWY_EXPORT(SoftmaxPass);
+HWY_EXPORT(LocalSoftmaxPass);
 HWY_EXPORT(LogSoftmaxPass);
 HWY_EXPORT(ExpPass);
 
 void SoftmaxTile(const Tile& tile, double beta, const TileProbs& out) noexcept {
   SEGCAL_DISPATCH(SoftmaxPass)(tile, beta, out);
+}
+
+void LocalSoftmaxTile(const Tile& tile, const float* temperature, const TileProbs& out) noexcept {
+  SEGCAL_DISPATCH(LocalSoftmaxPass)(tile, temperature, out);
 }
 
 void LogSoftmaxTile(const Tile& tile, double beta, float* log_probs) noexcept {

@@ -16,6 +16,10 @@ namespace segcal {
 // q_b.
 void SoftmaxTile(const Tile& tile, double beta, const TileProbs& out) noexcept;
 
+// The same with a temperature per voxel, [kTileVoxels] aligned as tiles are, positive and finite:
+// q = softmax(z / T). Errors as above with beta = 1/T.
+void LocalSoftmaxTile(const Tile& tile, const float* temperature, const TileProbs& out) noexcept;
+
 // log softmax(beta * z), [num_classes][kTileVoxels]; errors as above.
 void LogSoftmaxTile(const Tile& tile, double beta, float* log_probs) noexcept;
 

@@ -51,6 +51,64 @@ TEST(SoftmaxTile, AgreesWithReferenceForAllClassCountsAndTemperatures) {
   });
 }
 
+// A temperature per voxel, from one that saturates to one that flattens.
+AlignedArray<float> SpreadTemperatures() {
+  AlignedArray<float> temperature(kTileVoxels);
+  for (int64_t v = 0; v < kTileVoxels; ++v)
+    temperature[v] =
+        std::ldexp(1.0f + 0.003f * static_cast<float>(v), static_cast<int>(v % 30) - 10);
+  return temperature;
+}
+
+TEST(LocalSoftmaxTile, AgreesWithReferenceAtEveryTemperature) {
+  ForEveryTarget([](const std::string& target) {
+    const AlignedArray<float> temperature = SpreadTemperatures();
+    for (const int64_t num_classes : kClassCounts) {
+      const RandomTile random(7, num_classes, 250, 87.0);
+      Output out(num_classes);
+      LocalSoftmaxTile(random.tile, temperature.data(), out.view());
+      for (int64_t v = 0; v < kTileVoxels; ++v) {
+        const double beta = 1.0 / static_cast<double>(temperature[v]);
+        const std::vector<double> exact = reference::Softmax(random.tile, beta, v);
+        for (int64_t c = 0; c < num_classes; ++c) {
+          const double x = beta * static_cast<double>(random.logits[c * kTileVoxels + v]);
+          ASSERT_NEAR(static_cast<double>(out.probs[c * kTileVoxels + v]),
+                      exact[c],
+                      ProbTolerance(num_classes, exact[c], x))
+              << target << " C " << num_classes << " voxel " << v << " class " << c;
+        }
+        if (random.labels[v] == kNoLabel) {
+          ASSERT_EQ(out.log_label[v], 0.0f);
+          continue;
+        }
+        const double log_label = reference::LogSoftmax(random.tile, beta, random.labels[v], v);
+        const double units = 0.25 * static_cast<double>(num_classes) + 6.0;
+        ASSERT_NEAR(
+            out.log_label[v], log_label, units * 0x1p-24 + 3.0 * std::fabs(log_label) * 0x1p-24)
+            << target << " voxel " << v;
+      }
+    }
+  });
+}
+
+TEST(LocalSoftmaxTile, KeepsTheOrderOfTheLogits) {
+  ForEveryTarget([](const std::string& target) {
+    const AlignedArray<float> temperature = SpreadTemperatures();
+    RandomTile random(9, 3, kTileVoxels, 30.0);
+    // A winner, and two neighbours in float32 below it.
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      random.logits[v] = 0.0f;
+      random.logits[2 * kTileVoxels + v] = std::nextafter(random.logits[kTileVoxels + v], -100.0f);
+    }
+    Output out(3);
+    LocalSoftmaxTile(random.tile, temperature.data(), out.view());
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      ASSERT_GE(out.probs[v], out.probs[kTileVoxels + v]) << target << " voxel " << v;
+      ASSERT_GE(out.probs[kTileVoxels + v], out.probs[2 * kTileVoxels + v]) << target;
+    }
+  });
+}
+
 TEST(SoftmaxTile, RowSumsAreOneWithinTheStatedBound) {
   ForEveryTarget([](const std::string& target) {
     for (const int64_t num_classes : kClassCounts) {

@@ -31,7 +31,9 @@ Sums ReduceBound(const CaseStream& stream,
       [&](VoxelBlock& block, int64_t c, int worker) {
         const auto w = static_cast<size_t>(worker);
         BoundCase& own = cases[static_cast<size_t>(c)];
-        std::call_once(own.made, [&] { own.bound = calibrator.Bind(block.reader(), pooling); });
+        std::call_once(own.made, [&] {
+          own.bound = calibrator.Bind(block.reader(), pooling, BindOptionsOf(stream));
+        });
         for (int64_t t = 0; t < block.num_tiles(); ++t) {
           add(block.PoolTileInto(t, pooling, &buffers[w]), *own.bound, &sums[w]);
         }

@@ -32,7 +32,13 @@ const char* NameOf(Preserves preserves) noexcept {
   return "none";
 }
 
-std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&, const Pooling&) const {
+BindOptions BindOptionsOf(const CaseStream& stream) {
+  return {.threads = stream.num_workers(), .memory = stream.memory() / 8};
+}
+
+std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&,
+                                                       const Pooling&,
+                                                       const BindOptions&) const {
   return std::make_unique<BoundPixelCalibrator>(*this);
 }
 

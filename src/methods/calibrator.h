@@ -145,6 +145,14 @@ struct FitContext {
   Checkpoint* checkpoint = nullptr;        // where a training keeps its state; null: nowhere
 };
 
+// What binding a calibrator to a case may use. The result does not depend on it.
+struct BindOptions {
+  int threads = 1;
+  int64_t memory = int64_t{64} << 20;  // bytes, beside what it keeps: a few numbers per voxel
+};
+// A share of what the stream may use, which has its own blocks to hold.
+BindOptions BindOptionsOf(const CaseStream& stream);
+
 // A calibrator bound to one case: from here on tiles are independent of each other.
 class BoundCalibrator {
  public:
@@ -174,7 +182,8 @@ class Calibrator {
   // Whatever has to be computed from the whole case happens here; the calibrator and the case
   // outlive the result.
   virtual std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
-                                                const Pooling& pooling) const = 0;
+                                                const Pooling& pooling,
+                                                const BindOptions& options) const = 0;
 };
 
 // A calibrator that needs nothing but the voxel: one function on a tile.
@@ -183,7 +192,8 @@ class PixelCalibrator : public Calibrator {
   virtual void ApplyTile(const Tile& tile, const TileProbs& out) const = 0;
   virtual bool TemperatureTile(const Tile&, float*) const { return false; }
   std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
-                                        const Pooling& pooling) const final;
+                                        const Pooling& pooling,
+                                        const BindOptions& options) const final;
 };
 
 // One method: everything the rest of the program knows about it.

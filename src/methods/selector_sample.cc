@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/selector_sample.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "data/sample.h"
 #include "methods/selector_network.h"
 
@@ -35,25 +38,27 @@ SelectorSample DrawSelectorSample(const CaseStream& stream,
                                   const Calibrator& base,
                                   int64_t max_voxels,
                                   uint64_t seed) {
-  const TileSample drawn = SampleTiles(stream, pooling, max_voxels, seed);
   SelectorSample sample(stream.dataset().num_classes());
+  const int64_t affordable =
+      stream.memory() / 8 / (sample.num_classes() * int64_t{sizeof(float)} + 1);
+  const int64_t per_case = std::min(max_voxels, affordable) / stream.num_cases();
   EmitBuffer buffer;
   BaseDecisions decisions;
-  std::shared_ptr<const CaseReader> reader;
-  std::unique_ptr<BoundCalibrator> bound;
-  for (int64_t t = 0; t < drawn.num_tiles(); ++t) {
-    if (t == 0 || drawn.case_of(t) != drawn.case_of(t - 1)) {
-      bound.reset();
-      reader = stream.Open(drawn.case_of(t));
-      bound = base.Bind(*reader, pooling);
-    }
-    const Tile& tile = drawn.tile(t);
-    float* features = buffer.Reserve(tile.num_classes).probs;
-    SelectorFeatures(tile, features);
-    const uint16_t* decision = decisions.Of(tile, base, *bound);
-    for (int64_t v = 0; v < tile.count; ++v) {
-      if (tile.labels[v] == kNoLabel) continue;
-      sample.Add(features + v, tile.labels[v] != decision[v]);
+  // Case by case: a base may have to be bound to its case, and only features are kept.
+  for (int64_t c = 0; c < stream.num_cases(); ++c) {
+    const std::unique_ptr<CaseStream> part = stream.Part({c});
+    const TileSample drawn = SampleTiles(*part, pooling, per_case, seed + static_cast<uint64_t>(c));
+    const std::shared_ptr<const CaseReader> reader = part->Open(0);
+    const auto bound = base.Bind(*reader, pooling, BindOptionsOf(stream));
+    for (int64_t t = 0; t < drawn.num_tiles(); ++t) {
+      const Tile& tile = drawn.tile(t);
+      float* features = buffer.Reserve(tile.num_classes).probs;
+      SelectorFeatures(tile, features);
+      const uint16_t* decision = decisions.Of(tile, base, *bound);
+      for (int64_t v = 0; v < tile.count; ++v) {
+        if (tile.labels[v] == kNoLabel) continue;
+        sample.Add(features + v, tile.labels[v] != decision[v]);
+      }
     }
   }
   return sample;

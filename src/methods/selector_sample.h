@@ -41,8 +41,8 @@ class SelectorSample {
   std::vector<Packed> tiles_;
 };
 
-// The labelled ones of at most max_voxels voxels of the stream (data/sample.h), judged by the
-// decision of `base`.
+// The labelled ones of at most max_voxels voxels, as many tiles of every case (at least one; see
+// data/sample.h) and an eighth of the stream's memory at most, judged by the decision of `base`.
 SelectorSample DrawSelectorSample(const CaseStream& stream,
                                   const Pooling& pooling,
                                   const Calibrator& base,

@@ -137,7 +137,7 @@ class Application {
         }
         files.outputs.emplace_back(PathOf(c, *kind), *kind, reader, options_);
       }
-      files.bound = state_.calibrator->Bind(reader, state_.spec.pooling);
+      files.bound = state_.calibrator->Bind(reader, state_.spec.pooling, BindOptionsOf(stream_));
     });
     return files;
   }

@@ -10,7 +10,25 @@
 namespace segcal {
 namespace {
 
-// A view as an array, without a copy: (C, voxels) or (voxels, C), contiguous.
+// The spatial extents of a view; one row of voxels where it does not say.
+std::vector<int64_t> ShapeOf(const ScoresView& view, const std::string& name) {
+  if (view.shape.empty()) return {view.num_voxels};
+  int64_t voxels = 1;
+  for (const int64_t extent : view.shape) {
+    if (extent < 1 || __builtin_mul_overflow(voxels, extent, &voxels)) voxels = -1;
+    if (voxels < 0) break;
+  }
+  if (voxels != view.num_voxels || view.shape.size() > 3) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: shape ({}) of {} voxels; one to three extents with that product are required",
+          name,
+          fmt::join(view.shape, ", "),
+          view.num_voxels);
+  }
+  return view.shape;
+}
+
+// A view as an array, without a copy: (C, spatial...) or (spatial..., C), contiguous.
 std::shared_ptr<const Array> ArrayOf(const ScoresView& view, int64_t member, bool channels_last) {
   const std::string name = fmt::format("member {}", member);
   // The stride of an axis with one element does not matter.
@@ -28,8 +46,8 @@ std::shared_ptr<const Array> ArrayOf(const ScoresView& view, int64_t member, boo
           view.class_stride,
           view.voxel_stride);
   }
-  ArrayInfo info{.dtype = view.dtype, .shape = {view.num_classes, view.num_voxels}, .spacing = {}};
-  if (channels_last) std::swap(info.shape[0], info.shape[1]);
+  ArrayInfo info{.dtype = view.dtype, .shape = ShapeOf(view, name), .spacing = {}};
+  info.shape.insert(channels_last ? info.shape.end() : info.shape.begin(), view.num_classes);
   return ArrayOverMemory(name, std::move(info), view.data);
 }
 
@@ -47,6 +65,23 @@ CaseReader ReaderOf(const ModelState& state, const std::vector<const ScoresView*
   Case entry;
   entry.id = "array";
   return CaseReader(dataset, entry, std::move(arrays), nullptr, nullptr);
+}
+
+// Neighbours are known only where the view says how its voxels lie; an image no view has.
+void CheckShape(const ModelState& state, const std::vector<const ScoresView*>& members) {
+  const Needs needs = state.calibrator->needs();
+  if (needs.image) {
+    Throw(ErrorCode::kUnsupported,
+          "{} looks at the image of a case, which arrays do not have; apply it to a data set",
+          state.pipeline);
+  }
+  if (needs.halo == 0) return;
+  for (const ScoresView* view : members) {
+    if (!view->shape.empty()) continue;
+    Throw(ErrorCode::kInvalidArgument,
+          "{} looks at neighbours: the views must say their shape",
+          state.pipeline);
+  }
 }
 
 void CheckOutput(const CaseReader& reader, const ProbsSpan& out) {
@@ -86,6 +121,7 @@ void ApplyViews(const ModelState& state,
   }
   if (members.empty())
     Throw(ErrorCode::kInvalidArgument, "no member to apply {} to", state.pipeline);
+  CheckShape(state, members);
   const CaseReader reader = ReaderOf(state, members);
   CheckOutput(reader, out);
   if (state.spec.pooling.member >= reader.num_members()) {
@@ -95,8 +131,8 @@ void ApplyViews(const ModelState& state,
           state.spec.pooling.member,
           reader.num_members());
   }
-  const auto bound = state.calibrator->Bind(reader, state.spec.pooling);
   if (num_threads <= 0) num_threads = AvailableThreads();
+  const auto bound = state.calibrator->Bind(reader, state.spec.pooling, {.threads = num_threads});
   std::vector<TileBuffer> tiles(static_cast<size_t>(num_threads));
   std::vector<EmitBuffer> emits(static_cast<size_t>(num_threads));
   std::vector<VoxelBlock> blocks(static_cast<size_t>(num_threads));

@@ -26,6 +26,20 @@ void MapTile(const Tile& tile,
   TopLabelTile(probs.probs, tile.num_classes, confidence, predicted);
   std::copy_n(confidence, tile.count, maps->confidence.begin() + tile.first_voxel);
   std::copy_n(predicted, tile.count, maps->predicted.begin() + tile.first_voxel);
+  if (maps->temperature.empty()) return;
+  alignas(64) float temperature[kTileVoxels];
+  bound.Temperature(tile, temperature);
+  for (int64_t v = 0; v < tile.count; ++v) {
+    maps->temperature[static_cast<size_t>(tile.first_voxel + v)] =
+        tile.Masked(v) ? NAN : temperature[v];
+  }
+}
+
+// Room for a temperature per voxel where the calibrator divides by one.
+void ReserveTemperature(const CaseReader& reader, const BoundCalibrator& bound, VoxelMaps* maps) {
+  alignas(64) float temperature[kTileVoxels];
+  if (bound.Temperature({.num_classes = reader.num_classes()}, temperature))
+    maps->temperature.resize(static_cast<size_t>(reader.num_voxels()));
 }
 
 CaseMaps EmptyMaps(const CaseReader& reader, size_t num_models) {
@@ -64,8 +78,11 @@ CaseMaps MapCase(const Dataset& dataset,
   CaseMaps maps = EmptyMaps(*reader, models.size());
   std::vector<std::unique_ptr<BoundCalibrator>> bound;
   bound.reserve(models.size());
-  for (const Model& model : models)
-    bound.push_back(model.state().calibrator->Bind(*reader, model.state().spec.pooling));
+  for (const Model& model : models) {
+    const ModelState& state = model.state();
+    bound.push_back(state.calibrator->Bind(*reader, state.spec.pooling, BindOptionsOf(stream)));
+    ReserveTemperature(*reader, *bound.back(), &maps.models[bound.size() - 1]);
+  }
   std::vector<TileBuffer> tiles(static_cast<size_t>(stream.num_workers()));
   std::vector<EmitBuffer> emits(tiles.size());
   stream.ForEachBlock("picture", [&](VoxelBlock& block, int64_t, int worker) {

@@ -15,6 +15,7 @@ namespace segcal {
 struct VoxelMaps {
   std::vector<int32_t> predicted;
   std::vector<float> confidence;
+  std::vector<float> temperature;  // empty: the calibrator does not divide by one; NaN where masked
 };
 
 // What a picture of one case needs.

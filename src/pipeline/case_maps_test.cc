@@ -33,6 +33,7 @@ TEST(MapCase, HoldsWhatTheModelsSayAboutEveryVoxel) {
     EXPECT_EQ(maps.models[m].predicted, best) << m;
     for (size_t v = 0; v < n; ++v) {
       ASSERT_EQ(maps.models[m].confidence[v], probs[static_cast<size_t>(best[v]) * n + v]);
+      ASSERT_EQ(maps.models[m].temperature[v], m == 0 ? 1.0f : static_cast<float>(1.0 / 0.3));
     }
   }
   for (size_t v = 0; v < n; ++v) {

@@ -6,11 +6,11 @@
 #include <mutex>
 
 #include "core/throw.h"
+#include "data/case_distance.h"
 #include "kernels/scores.h"
 #include "kernels/softmax.h"
 #include "pipeline/accumulators.h"
 #include "pipeline/aggregate.h"
-#include "pipeline/case_distance.h"
 #include "pipeline/compatible.h"
 #include "pipeline/emit.h"
 #include "pipeline/model.h"
@@ -79,7 +79,9 @@ class Evaluation {
     CaseState& state = cases_[static_cast<size_t>(c)];
     std::call_once(state.made, [&] {
       for (const Model& model : models_) {
-        state.bound.push_back(model.state().calibrator->Bind(reader, model.state().spec.pooling));
+        const ModelState& fitted = model.state();
+        state.bound.push_back(
+            fitted.calibrator->Bind(reader, fitted.spec.pooling, BindOptionsOf(stream_)));
       }
       if (NeedsDistance(selection_)) state.squared_distance = SquaredCaseDistances(reader);
       state.sums.resize(workspaces_.size());

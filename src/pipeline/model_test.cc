@@ -70,6 +70,8 @@ constexpr const char* kGolden = R"json({
       },
       "passes": 3
     },
+    "training": null,
+    "figures": null,
     "warnings": ["one", "two"]
   }
 }

@@ -86,7 +86,7 @@ class Verification {
     auto workspaces = ForEachGenerated("verify emitted rows", [&](int64_t index, Workspace* work) {
       const GeneratedCase made = generator_.Mixed(index);
       const auto reader = generator_.Open(made);
-      const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling);
+      const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling, {});
       VoxelBlock block;
       block.Read(*reader, 0, kBlockVoxels);
       for (int64_t t = 0; t < block.num_tiles(); ++t) {
@@ -115,8 +115,8 @@ class Verification {
       const GeneratedCase shifted = generator_.WithOffsets(made);
       const auto reader = generator_.Open(made);
       const auto shifted_reader = generator_.Open(shifted);
-      const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling);
-      const auto shifted_bound = state_.calibrator->Bind(*shifted_reader, state_.spec.pooling);
+      const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling, {});
+      const auto shifted_bound = state_.calibrator->Bind(*shifted_reader, state_.spec.pooling, {});
       VoxelBlock block, shifted_block;
       block.Read(*reader, 0, kBlockVoxels);
       shifted_block.Read(*shifted_reader, 0, kBlockVoxels);
@@ -148,8 +148,9 @@ class Verification {
         "verify " + dataset.name,
         [&](VoxelBlock& block, int64_t c, int worker) {
           BoundCase& own = bounds[static_cast<size_t>(c)];
-          std::call_once(own.made,
-                         [&] { own.bound = state_.calibrator->Bind(block.reader(), pooling); });
+          std::call_once(own.made, [&] {
+            own.bound = state_.calibrator->Bind(block.reader(), pooling, BindOptionsOf(stream));
+          });
           AddBlock(*own.bound, c, &block, &workspaces[static_cast<size_t>(worker)]);
         },
         [&](int64_t c, const CaseReader&) { bounds[static_cast<size_t>(c)].bound.reset(); });

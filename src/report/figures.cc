@@ -177,6 +177,13 @@ size_t BeforeIndex(const EvaluateResult& result) {
   return last;
 }
 
+// Whether two finite values differ.
+bool Varies(const std::vector<float>& values) {
+  const auto first =
+      std::find_if(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+  return std::any_of(first, values.end(), [&](float x) { return std::isfinite(x) && x != *first; });
+}
+
 }  // namespace
 
 std::string ReliabilityFigure(const EvaluateResult& result) {
@@ -228,6 +235,10 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
     picture.after = result.pipelines[after].pipeline;
   }
   picture.fields = {{.caption = "free energy", .values = Cut(maps.free_energy, slice)}};
+  // A single temperature for all voxels is a number, not a picture.
+  const std::vector<float>& temperature = maps.models[after].temperature;
+  if (Varies(temperature))
+    picture.fields.push_back({.caption = "temperature", .values = Cut(temperature, slice)});
   return CasePictureSvg(picture);
 }
 

@@ -29,6 +29,7 @@ void CheckApply(const Model& model) {
   view.num_classes = num_classes;
   view.num_voxels = kVoxels;
   view.class_stride = kVoxels;
+  view.shape = {kVoxels};
   const ProbsSpan out{.data = probs.data(),
                       .num_classes = num_classes,
                       .num_voxels = kVoxels,

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "methods/tree_training.h"
 #include "spatial/boundary.h"
 #include "spatial/distance.h"
 #include "spatial/local_error.h"
@@ -119,7 +120,55 @@ Json Bootstrap(const Json& in) {
   return {{"estimate", interval.estimate}, {"lower", interval.lower}, {"upper", interval.upper}};
 }
 
+// Temperatures of one case, and loss and gradient of all its voxels, by the weights of a tree.
+Json Tree(const Json& in) {
+  const auto logits = in.at("logits").get<std::vector<float>>();
+  const auto labels = in.at("labels").get<std::vector<int32_t>>();
+  const auto weights = in.at("weights").get<Values>();
+  ArrayInfo info{.dtype = DType::kI32, .shape = in.at("shape"), .spacing = {}};
+  std::unique_ptr<Array> label_array = ArrayOverMemory("labels", info, labels.data());
+  info.dtype = DType::kF32;
+  info.shape.insert(info.shape.begin(), in.at("classes").get<int64_t>());
+  Dataset dataset;
+  dataset.classes.assign(static_cast<size_t>(info.shape[0]), "class");
+  dataset.input = "logits";
+  dataset.ignore_label = 255;
+  Case entry;
+  entry.members = {"memory"};
+  entry.image = in.at("image");
+  dataset.cases = {entry};
+  const auto reader = std::make_shared<const CaseReader>(
+      dataset,
+      entry,
+      std::vector<std::shared_ptr<const Array>>{ArrayOverMemory("logits", info, logits.data())},
+      std::move(label_array),
+      nullptr);
+  StreamOptions options;
+  options.threads = 2;
+  const CaseStream stream(dataset, {reader}, options);
+  const TreeInput input{.pooling = {},
+                        .scores = in.at("raw") ? ScoreKind::kRaw : ScoreKind::kCanonical,
+                        .image_channels = in.at("image_channels")};
+  const TreeShape shape{.classes = info.shape[0], .image_channels = input.image_channels};
+  TreeWeights packed(shape);
+  packed.Pack(weights);
+  const TreeData data{.training = GatherPatches(stream, input, {.max_bytes = int64_t{1} << 30}),
+                      .validation = {}};
+  TreeTraining training(data,
+                        {.shape = shape,
+                         .whole_case = in.at("whole_case"),
+                         .voxels = int64_t{1} << 40,
+                         .batch = int64_t{1} << 20,
+                         .threads = 2});
+  Values gradient(weights.size(), 0.0);
+  const double loss = training.Step(0, 0, training.Parameters(weights), gradient);
+  return {{"temperature", TemperatureMap(*reader, input, packed, {.threads = 2})},
+          {"loss", loss},
+          {"gradient", training.Parameters(gradient)}};
+}
+
 const std::map<std::string, std::function<Json(const Json&)>> kCommands = {
+    {"tree", Tree},
     {"distances", Distances},
     {"boundary", Boundary},
     {"surfaces", Surfaces},

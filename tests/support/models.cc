@@ -28,8 +28,10 @@ std::vector<float> ApplyInMemory(const Model& model,
                                  int threads) {
   const int64_t num_classes = scene.dataset.num_classes();
   std::vector<LogitsView> members;
-  for (const auto& member : scene.logits[case_index])
+  for (const auto& member : scene.logits[case_index]) {
     members.push_back(ViewOf(member, num_classes));
+    members.back().shape = scene.shape;
+  }
   std::vector<float> out(static_cast<size_t>(num_classes * scene.num_voxels()), -1.0f);
   model.Apply(members,
               {.data = out.data(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/case_distance.h"
+#include "data/case_distance.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrators/list.h"
+#include "calibrators/simulated_for_test.h"
+#include "core/json.h"
+#include "formats/array.h"
+#include "pipeline/fit.h"
+#include "pipeline/model.h"
+#include "segcal/apply.h"
+#include "tests/support/errors.h"
+#include "tests/support/models.h"
+#include "tests/support/scene_files.h"
+
+namespace segcal {
+namespace {
+
+using testing::ApplyInMemory;
+using testing::ExpectError;
+using testing::RandomScene;
+using testing::Scene;
+using testing::Simulated;
+
+// The filters of a fitted tree by name.
+std::vector<double> Filter(const Model& model, const char* name) {
+  return model.state().calibrator->Parameters().at(name).get<std::vector<double>>();
+}
+
+Model FitTo(const Scene& scene, const std::string& pipeline) {
+  return FitStream(*scene.Stream(2), ParsePipeline(pipeline), /*seed=*/7);
+}
+
+// The true temperature follows from the logits around a voxel. Of what a single temperature leaves
+// to gain on cases that were not fitted on, the tree must gain most.
+TEST(LocalTemperature, RecoversATemperatureFieldBetterThanOneTemperature) {
+  SimulateOptions options;
+  options.true_map = "temperature_field";
+  options.variation = 0.9;
+  options.num_classes = 4;
+  options.size = {160, 200};
+  options.num_cases = 12;
+  const Simulated data(options);
+  const double ts = data.TestLoss("ts(z)");
+  const double lts = data.TestLoss("lts(z)");
+  const double gap = ts - data.true_loss();
+  ASSERT_GT(gap, 0.005);
+  EXPECT_GT((ts - lts) / gap, 0.9)
+      << "ts " << ts << " lts " << lts << " truth " << data.true_loss();
+}
+
+TEST(LocalTemperature, IsNoWorseThanOneTemperatureWhereThatIsTheTruth) {
+  SimulateOptions options;
+  options.num_classes = 4;
+  options.size = {120, 160};
+  const Simulated data(options);
+  const double ts = data.TestLoss("ts(z)");
+  EXPECT_LT(data.TestLoss("lts(z)"), ts + 1e-3);
+}
+
+TEST(LocalTemperature, NeverSplitsFromTheZeroStartAndDoesFromItsOwn) {
+  // One case, judged by itself: some epoch is better than the start.
+  const Scene scene = RandomScene({.num_cases = 1, .num_classes = 3, .shape = {60, 70}});
+  const Model zero = FitTo(scene, "lts(z, start=zero, epochs=30)");
+  for (const char* leaf : {"t2", "t3", "t4"}) EXPECT_EQ(Filter(zero, leaf), Filter(zero, "t1"));
+  EXPECT_NE(Filter(zero, "t1"), std::vector<double>(76, 0.0));
+  for (const char* gate : {"g1", "g2", "g3"})
+    EXPECT_EQ(Filter(zero, gate), std::vector<double>(76, 0.0));
+  for (const char* start : {"default", "identity"}) {
+    const Model own = FitTo(scene, std::string("lts(z, epochs=30, start=") + start + ")");
+    EXPECT_NE(Filter(own, "t1"), Filter(own, "t2")) << start;
+    EXPECT_NE(Filter(own, "t1"), Filter(own, "t3")) << start;
+  }
+}
+
+// Without an epoch the identity is what the identity start says it is.
+TEST(LocalTemperature, StartsAtTheIdentityOrAtTheTemperatureOfASample) {
+  const Scene scene = RandomScene({.num_classes = 3, .shape = {100, 120}, .true_beta = 0.5});
+  const Model identity = FitTo(scene, "lts(z, start=identity, epochs=0)");
+  const Model none = FitTo(scene, "none(z)");
+  const std::vector<float> expected = ApplyInMemory(none, scene, 0);
+  const std::vector<float> found = ApplyInMemory(identity, scene, 0);
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-6);
+
+  const Model start = FitTo(scene, "lts(z, epochs=0)");
+  const double ts = FitTo(scene, "ts(z)").state().fit.outcome.nll_after;
+  EXPECT_NEAR(start.state().fit.outcome.nll_after, ts, 1e-5);
+}
+
+TEST(LocalTemperature, SaysWhatItWasTrainedOn) {
+  const Scene scene = RandomScene({.num_cases = 5, .num_classes = 3});
+  const FitOutcome outcome = FitTo(scene, "lts(z, epochs=3)").state().fit.outcome;
+  EXPECT_EQ(outcome.solver, "adam");
+  EXPECT_EQ(outcome.status, "trained");
+  EXPECT_EQ(outcome.training.epochs, 3);
+  EXPECT_EQ(outcome.training.voxels, 4 * scene.num_voxels());
+  EXPECT_EQ(outcome.training.validation_voxels, scene.num_voxels());
+  EXPECT_LE(outcome.training.validation_nll, outcome.training.start_nll);
+  EXPECT_LE(outcome.training.validation_nll, outcome.training.identity_nll);
+  // Survey, patches, loss; three epochs of four fifths of the voxels.
+  EXPECT_EQ(outcome.passes, 6);
+  ASSERT_EQ(outcome.warnings.size(), 1u);
+  EXPECT_NE(outcome.warnings[0].find("1 of 5 cases"), std::string::npos) << outcome.warnings[0];
+}
+
+TEST(LocalTemperature, OneClassOrEqualLogitsLeaveNothingToFit) {
+  const Model one = FitTo(RandomScene({.num_classes = 1}), "lts(z)");
+  EXPECT_EQ(one.state().fit.outcome.status, "nothing_to_fit");
+  EXPECT_EQ(one.state().fit.outcome.nll_after, 0.0);
+  Scene flat = RandomScene({.num_classes = 3});
+  for (auto& members : flat.logits) std::fill(members[0].begin(), members[0].end(), 2.0f);
+  EXPECT_EQ(FitTo(flat, "lts(z)").state().fit.outcome.status, "nothing_to_fit");
+}
+
+// The offset is all that changes: `lts` does not see it, `lts_raw` does; neither changes a
+// decision.
+TEST(LocalTemperature, OnlyTheRawOneSeesOffsets) {
+  const Scene scene = RandomScene({.num_classes = 4, .shape = {50, 60}});
+  Scene shifted = scene;
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  for (size_t v = 0; v < n; ++v) {
+    for (size_t c = 0; c < 4; ++c)
+      shifted.logits[0][0][c * n + v] += static_cast<float>(static_cast<int>(v % 41) - 20);
+  }
+  const Model lts = FitTo(scene, "lts(z, epochs=10)");
+  const Model raw = FitTo(scene, "lts_raw(z, epochs=10)");
+  EXPECT_TRUE(ApplyInMemory(lts, scene, 0) == ApplyInMemory(lts, shifted, 0));
+  EXPECT_FALSE(ApplyInMemory(raw, scene, 0) == ApplyInMemory(raw, shifted, 0));
+  const auto decisions = testing::Argmax(scene.logits[0][0], 4);
+  EXPECT_EQ(testing::Argmax(ApplyInMemory(lts, shifted, 0), 4), decisions);
+  EXPECT_EQ(testing::Argmax(ApplyInMemory(raw, shifted, 0), 4), decisions);
+}
+
+TEST(LocalTemperature, WritesItsMap) {
+  const testing::TempFolder folder;
+  const Scene scene = RandomScene({.num_cases = 1, .num_classes = 3, .shape = {2, 30, 40}});
+  const Dataset dataset = testing::WriteScene(scene, folder.File("data"));
+  const Model model = FitTo(scene, "lts(z, epochs=10)");
+  ApplyOptions options;
+  options.write = {"temperature", "probabilities"};
+  const auto files = Apply(model, dataset, folder.File("out"), options).files;
+  const std::vector<float> temperature = testing::ReadFloats(files.at(0));
+  const std::vector<float> probs = testing::ReadFloats(files.at(1));
+  ASSERT_EQ(temperature.size(), 2400u);
+  const auto [least, most] = std::minmax_element(temperature.begin(), temperature.end());
+  EXPECT_LT(*least, *most);
+  // log q_0 - log q_1 = (z_0 - z_1) / T.
+  for (size_t v = 0; v < 2400; ++v) {
+    const double gap = static_cast<double>(scene.logits[0][0][v]) -
+                       static_cast<double>(scene.logits[0][0][2400 + v]);
+    const double found =
+        std::log(static_cast<double>(probs[v]) / static_cast<double>(probs[2400 + v]));
+    ASSERT_NEAR(found, gap / static_cast<double>(temperature[v]), 2e-5 + 1e-5 * std::fabs(gap))
+        << v;
+  }
+}
+
+TEST(LocalTemperature, NeedsTheShapeOfArrays) {
+  const Scene scene = RandomScene({.num_classes = 3});
+  const Model model = FitTo(scene, "lts(z, epochs=1)");
+  const LogitsView view = testing::ViewOf(scene.logits[0][0], 3);
+  std::vector<float> out(scene.logits[0][0].size());
+  const ProbsSpan span{.data = out.data(),
+                       .num_classes = 3,
+                       .num_voxels = scene.num_voxels(),
+                       .class_stride = scene.num_voxels()};
+  ExpectError(
+      ErrorCode::kInvalidArgument, {"shape"}, [&] { model.Apply(std::span(&view, 1), span); });
+}
+
+TEST(LocalTemperatureImage, FitsWithImagesAndRefusesOthers) {
+  SimulateOptions options;
+  options.num_classes = 3;
+  options.size = {48, 70};
+  options.num_cases = 6;
+  const Simulated data(options);
+  const Model model = data.FitModel("lts_image(z, epochs=10)");
+  EXPECT_EQ(model.state().calibrator->counts(3).optimised, 8 * 76 + 76);
+  EXPECT_LE(model.state().fit.outcome.training.validation_nll,
+            model.state().fit.outcome.training.identity_nll);
+  EXPECT_EQ(Filter(model, "t5").size(), 76u);
+
+  Dataset without = data.dataset();
+  for (Case& c : without.cases) c.image.clear();
+  ExpectError(ErrorCode::kBadData, {"no image"}, [&] { Fit(without, "lts_image(z)"); });
+  // The labels have one channel, the model looks at three.
+  Dataset grey = data.dataset();
+  for (Case& c : grey.cases) c.image = c.labels;
+  const testing::TempFolder folder;
+  ExpectError(ErrorCode::kBadData, {"1 channels", "looks at 3"}, [&] {
+    Apply(model, grey, folder.File("out"), {});
+  });
+}
+
+TEST(LocalTemperature, OptionsOutOfRangeAreRefused) {
+  for (const char* name : {"lts", "lts_raw", "lts_image"}) {
+    EXPECT_THROW(MakeCalibrator({name}, {{"start", "random"}}), Error);
+    EXPECT_THROW(MakeCalibrator({name}, {{"learning_rate", "0"}}), Error);
+    EXPECT_THROW(MakeCalibrator({name}, {{"region", "boundary"}}), Error);
+    EXPECT_NO_THROW(MakeCalibrator({name}, {{"region", "all"}}));
+  }
+}
+
+}  // namespace
+}  // namespace segcal

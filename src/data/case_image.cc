@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/case_image.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/half.h"
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+template <class T>
+double ValueAs(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return static_cast<double>(value);
+}
+
+double ValueOf(DType dtype, const std::byte* bytes) {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kU8:
+      return ValueAs<uint8_t>(bytes);
+    case DType::kI8:
+      return ValueAs<int8_t>(bytes);
+    case DType::kU16:
+      return ValueAs<uint16_t>(bytes);
+    case DType::kI16:
+      return ValueAs<int16_t>(bytes);
+    case DType::kU32:
+      return ValueAs<uint32_t>(bytes);
+    case DType::kI32:
+      return ValueAs<int32_t>(bytes);
+    case DType::kU64:
+      return ValueAs<uint64_t>(bytes);
+    case DType::kI64:
+      return ValueAs<int64_t>(bytes);
+    case DType::kF32:
+      return ValueAs<float>(bytes);
+    case DType::kF64:
+      return ValueAs<double>(bytes);
+    case DType::kF16:
+      break;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return static_cast<double>(FloatFromHalf(bits));
+}
+
+// Channels of an image of this shape, 0 where it does not fit the case. Axes of length one do not
+// count: an image of (H, W) fits predictions of (C, 1, H, W).
+int64_t ChannelsOf(std::vector<int64_t> shape, std::vector<int64_t> wanted) {
+  std::erase(wanted, 1);
+  std::vector<int64_t> squeezed = shape;
+  std::erase(squeezed, 1);
+  if (squeezed == wanted) return 1;
+  const int64_t channels = shape.back();
+  shape.pop_back();
+  std::erase(shape, 1);
+  return shape == wanted ? channels : 0;
+}
+
+void Standardise(std::span<float> values) {
+  double mean = 0.0;
+  for (const float value : values) mean += static_cast<double>(value);
+  mean /= static_cast<double>(values.size());
+  double variance = 0.0;
+  for (const float value : values) {
+    const double gap = static_cast<double>(value) - mean;
+    variance += gap * gap;
+  }
+  variance /= static_cast<double>(values.size());
+  const double factor = variance > 0.0 ? 1.0 / std::sqrt(variance) : 0.0;
+  for (float& value : values)
+    value = static_cast<float>((static_cast<double>(value) - mean) * factor);
+}
+
+}  // namespace
+
+CaseImage::CaseImage(const CaseReader& reader) : grid_(PlanesOf(reader.shape())) {
+  if (reader.image_file().empty())
+    Throw(ErrorCode::kBadData, "case {} has no image, which the calibrator needs", reader.id());
+  const std::unique_ptr<Array> array = OpenArray(reader.image_file());
+  const ArrayInfo& info = array->info();
+  channels_ = info.shape.empty() ? 0 : ChannelsOf(info.shape, reader.shape());
+  if (channels_ == 0) {
+    Throw(ErrorCode::kBadData,
+          "{}: shape ({}); the case {} has ({}), with one more axis for channels",
+          array->name(),
+          fmt::join(info.shape, ", "),
+          reader.id(),
+          fmt::join(reader.shape(), ", "));
+  }
+  const int64_t voxels = reader.num_voxels();
+  values_.resize(static_cast<size_t>(voxels * channels_));
+  const int64_t size = SizeOf(info.dtype);
+  const int64_t at_once = std::min<int64_t>(voxels, kBlockVoxels);
+  std::vector<std::byte> bytes(static_cast<size_t>(at_once * channels_ * size));
+  for (int64_t first = 0; first < voxels; first += at_once) {
+    const int64_t count = std::min(at_once, voxels - first);
+    array->Read(first * channels_, count * channels_, bytes.data());
+    for (int64_t i = 0; i < count * channels_; ++i) {
+      const double value = ValueOf(info.dtype, bytes.data() + i * size);
+      if (!(std::fabs(value) < 1e30)) {
+        Throw(ErrorCode::kBadData,
+              "{}: {}: the value {}; finite values are required",
+              array->name(),
+              reader.DescribeVoxel(first + i / channels_),
+              value);
+      }
+      values_[static_cast<size_t>(i % channels_ * voxels + first + i / channels_)] =
+          static_cast<float>(value);
+    }
+  }
+  for (int64_t c = 0; c < channels_; ++c) {
+    Standardise(
+        std::span(values_).subspan(static_cast<size_t>(c * voxels), static_cast<size_t>(voxels)));
+  }
+}
+
+void CaseImage::CopyBox(const PlaneBox& box, PaddedBox* out) const {
+  out->Reserve(channels_, box);
+  const int64_t voxels = grid_.planes * grid_.height * grid_.width;
+  const int64_t left = std::max<int64_t>(0, box.x - kTreeHalo);
+  const int64_t right = std::min(grid_.width, box.x + box.columns + kTreeHalo);
+  const int64_t top = std::max<int64_t>(0, box.y - kTreeHalo);
+  const int64_t bottom = std::min(grid_.height, box.y + box.rows + kTreeHalo);
+  for (int64_t c = 0; c < channels_; ++c) {
+    for (int64_t y = top; y < bottom; ++y) {
+      const int64_t row = c * voxels + (box.plane * grid_.height + y) * grid_.width;
+      std::copy_n(values_.begin() + row + left, right - left, out->At(c, y, left));
+    }
+  }
+  out->FillBeyond(grid_);
+}
+
+}  // namespace segcal

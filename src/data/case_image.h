@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/case_reader.h"
+#include "data/plane_box.h"
+
+namespace segcal {
+
+// The input image of a case, each channel brought to mean 0 and variance 1 over the case; a
+// constant channel is 0.
+class CaseImage {
+ public:
+  // Reads the image, which must have the shape of the case, or one axis more for its channels. An
+  // Error names the file and what is wrong.
+  explicit CaseImage(const CaseReader& reader);
+
+  int64_t channels() const noexcept { return channels_; }
+  // The channels of a box with their halo.
+  void CopyBox(const PlaneBox& box, PaddedBox* out) const;
+
+ private:
+  PlaneGrid grid_;
+  int64_t channels_ = 1;
+  std::vector<float> values_;  // [channel][voxel]
+};
+
+}  // namespace segcal
