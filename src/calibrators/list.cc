@@ -9,7 +9,7 @@ extern const CalibratorInfo kNone, kTemperature, kEnsembleTemperature;
 extern const CalibratorInfo kVector, kMatrix, kConstrainedMatrix, kDirichlet;
 extern const CalibratorInfo kConditionalDirichlet, kConditionalArgmax, kConditionalOrder;
 extern const CalibratorInfo kPooledIsotonic, kClasswiseIsotonic, kHistogramBinning;
-extern const CalibratorInfo kMetaCal, kMetaCalStar;
+extern const CalibratorInfo kMetaCal, kMetaCalStar, kSelective;
 extern const CalibratorInfo kLocalTemperature, kLocalTemperatureRaw, kLocalTemperatureImage;
 extern const CalibratorInfo kImageTemperature;
 
@@ -31,6 +31,7 @@ constexpr const CalibratorInfo* kCalibrators[] = {
     &kHistogramBinning,
     &kMetaCal,
     &kMetaCalStar,
+    &kSelective,
     &kLocalTemperature,
     &kLocalTemperatureRaw,
     &kLocalTemperatureImage,

@@ -131,6 +131,23 @@ TEST(CaseStream, OpensOnlyTheMembersThePoolingsTake) {
   });
 }
 
+TEST(CaseStream, PartHasTheChosenCasesAndMembersAndIsQuiet) {
+  const testing::TempFolder folder;
+  Dataset dataset = testing::WriteScene(
+      RandomScene({.num_cases = 4, .num_members = 2, .shape = {5, 5}}), folder.path());
+  for (Case& c : dataset.cases) c.members[0] = "absent.npy";
+  StreamOptions options = Threads(2);
+  options.progress = [](const Progress&) { ADD_FAILURE() << "not quiet"; };
+  const CaseStream stream(dataset, {ParsePooling("z1")}, options);
+  const auto part = stream.Part({3, 1});
+  ASSERT_EQ(part->num_cases(), 2);
+  EXPECT_EQ(part->Open(0)->id(), dataset.cases[3].id);
+  EXPECT_EQ(part->Open(1)->id(), dataset.cases[1].id);
+  std::atomic<int64_t> voxels = 0;
+  part->ForEachBlock("test", [&](VoxelBlock& block, int64_t, int) { voxels += block.count(); });
+  EXPECT_EQ(voxels, 50);
+}
+
 // Opening again would decode again.
 TEST(CaseStream, KeepsCasesOpenBetweenPassesWithinItsMemory) {
   const testing::TempFolder folder;

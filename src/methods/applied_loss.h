@@ -13,4 +13,10 @@ double AppliedLoss(const FitContext& context,
                    const Calibrator& calibrator,
                    const std::string& stage);
 
+// The same over the labelled voxels of any cases.
+double AppliedMeanLoss(const CaseStream& stream,
+                       const Pooling& pooling,
+                       const Calibrator& calibrator,
+                       const std::string& stage = {});
+
 }  // namespace segcal

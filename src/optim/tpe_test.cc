@@ -57,6 +57,25 @@ TEST(TreeParzen, StartsLogUniformWithItsShareOfZeros) {
   EXPECT_NEAR(small / 2000.0, 0.75 * 0.4, 0.04);
 }
 
+// Of three choices each comes up a third of the time, until one is seen to be better.
+TEST(TreeParzen, DrawsChoicesEvenlyAndLearnsTheBest) {
+  const std::vector<SearchDimension> space = {{.name = "c", .choices = {10, 20, 50}}};
+  int first[3] = {};
+  int learned = 0;
+  const auto index = [](double c) { return c == 10.0 ? 0 : c == 20.0 ? 1 : 2; };
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    TreeParzen tpe(space, seed);
+    ++first[index(tpe.Ask()[0])];
+    for (int t = 0; t < 30; ++t) {
+      const double c = t % 3 == 0 ? 10.0 : t % 3 == 1 ? 20.0 : 50.0;
+      tpe.Tell({c}, c == 20.0 ? 1.0 : 2.0);
+    }
+    learned += tpe.Ask()[0] == 20.0 ? 1 : 0;
+  }
+  for (const int count : first) EXPECT_NEAR(count / 600.0, 1.0 / 3.0, 0.08);
+  EXPECT_EQ(learned, 600);
+}
+
 TEST(TreeParzen, IsTheSameForTheSameSeed) {
   EXPECT_EQ(BestOf(40, 5, true), BestOf(40, 5, true));
   EXPECT_NE(BestOf(40, 5, true), BestOf(40, 6, true));

@@ -263,7 +263,9 @@ TEST_P(EveryCalibrator, CommutesWithRelabellingTheClasses) {
   for (auto& labels : other.labels) {
     for (int32_t& label : labels) label = label == 255 ? 255 : (label + 2) % 5;
   }
-  const std::vector<float> expected = Rotated(ApplyInMemory(FitTo(scene), scene, 0), 5);
+  const Model model = FitTo(scene);
+  if (info().composes) GTEST_SKIP() << "its network starts from random weights";
+  const std::vector<float> expected = Rotated(ApplyInMemory(model, scene, 0), 5);
   const std::vector<float> found = ApplyInMemory(FitTo(other), other, 0);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5) << i;
 }

@@ -15,6 +15,7 @@
 #include "stats/bootstrap.h"
 #include "stats/mann_whitney.h"
 #include "stats/ranking.h"
+#include "tests/oracle/probe_training.h"
 
 namespace segcal {
 namespace {
@@ -177,6 +178,11 @@ const std::map<std::string, std::function<Json(const Json&)>> kCommands = {
     {"ranks", [](const Json& in) { return Json(AverageRanks(ValuesOf(in))); }},
     {"rankings", Rankings},
     {"bootstrap", Bootstrap},
+    {"adam", ProbeAdam},
+    {"plateau", ProbePlateau},
+    {"search_ask", ProbeSearchAsk},
+    {"search_run", ProbeSearchRun},
+    {"selector", ProbeSelector},
 };
 
 }  // namespace

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "methods/base_decision.h"
+#include "methods/selector_network.h"
+
+namespace segcal {
+
+// Divides the logarithms of the emitted probabilities of voxel v by a temperature and normalises
+// them again (SS8); the winner stays strictly largest.
+void ScaleVoxel(
+    const Tile& tile, int64_t v, double temperature, uint16_t winner, const TileProbs& out);
+
+// Largest probability of the voxel after ScaleVoxel.
+double ScaledConfidence(const Tile& tile, int64_t v, double temperature, const float* probs);
+
+// What is done to what a base has emitted: voxels that the selector flags (none: it flags nothing)
+// are scaled by the temperature.
+struct SelectiveScaling {
+  std::optional<Selector> selector;
+  double temperature = 2.0;
+
+  void Apply(const Tile& tile,
+             const Calibrator& base,
+             const BoundCalibrator& bound,
+             const TileProbs& out) const;
+};
+
+// How well a selector finds mispredictions on some voxels.
+struct SelectionCounts {
+  int64_t labelled = 0;
+  int64_t wrong = 0;
+  int64_t flagged = 0;
+  int64_t flagged_wrong = 0;
+
+  double recall() const;     // NaN without mispredictions
+  double precision() const;  // NaN without flagged voxels
+};
+SelectionCounts CountSelection(const CaseStream& stream,
+                               const Pooling& pooling,
+                               const Calibrator& base,
+                               const Selector& selector);
+
+// The temperature of flagged voxels (SS9): 1e10 if the selector's recall is above 0.5, 2 if it is
+// below 0.35 or there is none; between, the one of 2, 4, 8, ..., 1e10 with the lowest expected
+// calibration error in ten bins.
+double ChooseTemperature(const CaseStream& stream,
+                         const Pooling& pooling,
+                         const Calibrator& base,
+                         const Selector& selector,
+                         double recall);
+
+}  // namespace segcal
