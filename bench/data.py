@@ -12,24 +12,24 @@ SIZE = (1024, 2048)  # planes a power of two apart: the hardest case for caches
 CASES = 7  # 1.09 GiB of float32
 
 
-def make(segcal, folder):
+def make(segcal, folder, classes=CLASSES, cases=CASES, *options):
     """Simulates one case and copies it; for time and memory it does not matter that they are alike."""
     size = "x".join(map(str, SIZE))
     subprocess.run(
-        [segcal, "simulate", folder, "--preset", "street", "--classes", str(CLASSES), "--size", size,
-         "--cases", "1", "--quiet"],
+        [segcal, "simulate", folder, "--preset", "street", "--classes", str(classes), "--size", size,
+         "--cases", "1", "--quiet", *options],
         check=True, stdout=subprocess.DEVNULL)
     shutil.rmtree(folder / "truth")
     dataset = json.loads((folder / "dataset.json").read_text())
     first = dataset["cases"][0]
-    cases = []
-    for k in range(CASES):
+    copies = []
+    for k in range(cases):
         case = {"id": f"case{k}", "members": [f"logits{k}.npy"], "labels": f"labels{k}.png"}
         shutil.copyfile(folder / first["members"][0], folder / case["members"][0])
         shutil.copyfile(folder / first["labels"], folder / case["labels"])
-        cases.append(case)
+        copies.append(case)
     shutil.rmtree(folder / "logits")
-    write(folder / "dataset.json", dataset, cases)
+    write(folder / "dataset.json", dataset, copies)
 
 
 def write(path, dataset, cases):

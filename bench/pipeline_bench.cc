@@ -128,7 +128,7 @@ class Bench {
     if (work == "copy") return Copy(/*streaming=*/false);
     if (work == "copy_streaming") return Copy(/*streaming=*/true);
     if (work == "pass") return Pass(arguments, found);
-    if (work == "fit") return FitArrays(found);
+    if (work == "fit") return FitArrays(arguments, found);
     if (work == "apply") return ApplyArrays();
     if (work == "metrics") return EvaluateArrays(arguments, found);
     if (work == "read_files") return ReadFiles(found);
@@ -181,14 +181,29 @@ class Bench {
 
   static void Tell(const Model& model, Json* found) {
     const FitOutcome& outcome = model.state().fit.outcome;
-    (*found)["beta"] = model.state().calibrator->Parameters()["beta"];
+    const Json parameters = model.state().calibrator->Parameters();
+    if (parameters.contains("beta")) (*found)["beta"] = parameters["beta"];
     (*found)["nll"] = outcome.nll_after;
     (*found)["passes"] = outcome.passes;
-    (*found)["gradient"] = outcome.certificates.at(0).gradient;
+    double gradient = 0.0;
+    double objective = 0.0;
+    double voxels = 0.0;
+    for (const Certificate& expert : outcome.certificates) {
+      gradient = std::max(gradient, expert.gradient);
+      if (expert.path.empty() || expert.voxels == 0) continue;
+      objective += static_cast<double>(expert.voxels) * expert.path.back();
+      voxels += static_cast<double>(expert.voxels);
+    }
+    (*found)["gradient"] = gradient;
+    (*found)["objective"] = objective / voxels;
   }
 
-  void FitArrays(Json* found) {
-    model_ = FitStream(stream_, ParsePipeline("ts(z)"), /*seed=*/0);
+  // Arguments: the pipeline, ts(z) if there is none.
+  void FitArrays(std::istream& arguments, Json* found) {
+    std::string pipeline;
+    std::getline(arguments >> std::ws, pipeline);
+    if (pipeline.empty()) pipeline = "ts(z)";
+    model_ = FitStream(stream_, ParsePipeline(pipeline), /*seed=*/0);
     Tell(model_, found);
   }
 

@@ -6,21 +6,19 @@
 #include "calibrators/list.h"
 #include "core/json.h"
 #include "core/rng.h"
-#include "pipeline/fit.h"
 #include "pipeline/model.h"
 #include "segcal/error.h"
 #include "tests/support/errors.h"
+#include "tests/support/models.h"
 #include "tests/support/scene.h"
 
 namespace segcal {
 namespace {
 
+using testing::FitAs;
 using testing::RandomScene;
 using testing::Scene;
 
-Model FitAs(const std::string& pipeline, const Scene& scene, int threads = 2) {
-  return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), 0);
-}
 const FitOutcome& OutcomeOf(const Model& model) { return model.state().fit.outcome; }
 
 struct Parts {

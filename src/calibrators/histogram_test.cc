@@ -5,7 +5,6 @@
 
 #include "calibrators/list.h"
 #include "core/json.h"
-#include "pipeline/fit.h"
 #include "pipeline/model.h"
 #include "segcal/error.h"
 #include "tests/support/errors.h"
@@ -16,12 +15,10 @@ namespace segcal {
 namespace {
 
 using testing::ApplyInMemory;
+using testing::FitAs;
 using testing::RandomScene;
 using testing::Scene;
 
-Model FitAs(const std::string& pipeline, const Scene& scene, int threads = 2) {
-  return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), 0);
-}
 Json ClassOf(const Model& model, size_t c) {
   return model.state().calibrator->Parameters()["classes"][c];
 }

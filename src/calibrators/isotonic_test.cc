@@ -6,7 +6,6 @@
 
 #include "calibrators/list.h"
 #include "core/json.h"
-#include "pipeline/fit.h"
 #include "pipeline/model.h"
 #include "segcal/error.h"
 #include "tests/support/errors.h"
@@ -17,12 +16,9 @@ namespace segcal {
 namespace {
 
 using testing::ApplyInMemory;
+using testing::FitAs;
 using testing::RandomScene;
 using testing::Scene;
-
-Model FitAs(const std::string& pipeline, const Scene& scene, int threads = 2) {
-  return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), 0);
-}
 
 // Known truth: with two classes and labels drawn from softmax(beta z), the probability of class 0
 // given p_0 = p is 1 / (1 + ((1 - p) / p)^beta).

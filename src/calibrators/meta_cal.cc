@@ -69,11 +69,7 @@ class MetaCal final : public PixelCalibrator {
 
   std::vector<Claim> Claims() const override {
     if constexpr (!kStar) return {};
-    return {{.what = "beta is at least 0",
-             .property = "preserves",
-             .found = beta_,
-             .allowed = 0.0,
-             .holds = beta_ >= 0.0}};
+    return {NonNegativeBeta(beta_)};
   }
 
   void SetParameters(const Json& json, int64_t, const std::string& where) override {
@@ -87,13 +83,7 @@ class MetaCal final : public PixelCalibrator {
             where,
             gamma);
     }
-    if (!(beta >= 0.0 && beta <= options_.temperature.max_beta)) {
-      Throw(ErrorCode::kBadData,
-            "{}: beta is {}, a value in [0, {}] is required",
-            where,
-            beta,
-            options_.temperature.max_beta);
-    }
+    CheckBeta(beta, options_.temperature, where);
     gamma_ = gamma;
     beta_ = beta;
   }

@@ -5,7 +5,6 @@
 
 #include "calibrators/list.h"
 #include "core/json.h"
-#include "pipeline/fit.h"
 #include "pipeline/model.h"
 #include "segcal/error.h"
 #include "tests/support/errors.h"
@@ -17,12 +16,10 @@ namespace segcal {
 namespace {
 
 using testing::ApplyInMemory;
+using testing::FitAs;
 using testing::RandomScene;
 using testing::Scene;
 
-Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed = 0, int threads = 2) {
-  return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), seed);
-}
 Json ParametersOf(const Model& model) { return model.state().calibrator->Parameters(); }
 double GammaOf(const Model& model) { return ParametersOf(model)["gamma"].get<double>(); }
 const FitOutcome& OutcomeOf(const Model& model) { return model.state().fit.outcome; }

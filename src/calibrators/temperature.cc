@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/json.h"
-#include "core/throw.h"
 #include "kernels/softmax.h"
 #include "methods/calibrator.h"
 #include "methods/temperature_fit.h"
@@ -29,23 +28,13 @@ class TemperatureScaling final : public PixelCalibrator {
 
   Json Parameters() const override { return {{"beta", beta_}}; }
   std::vector<Claim> Claims() const override {
-    return {{.what = "beta is at least 0",
-             .property = "preserves",
-             .found = beta_,
-             .allowed = 0.0,
-             .holds = beta_ >= 0.0}};
+    return {NonNegativeBeta(beta_)};
   }
   void SetParameters(const Json& json, int64_t, const std::string& where) override {
     JsonObject object(json, where);
     beta_ = object.Number("beta");
     object.Finish();
-    if (!(beta_ >= 0.0 && beta_ <= options_.max_beta)) {
-      Throw(ErrorCode::kBadData,
-            "{}: beta is {}, a value in [0, {}] is required",
-            where,
-            beta_,
-            options_.max_beta);
-    }
+    CheckBeta(beta_, options_, where);
   }
   void ApplyTile(const Tile& tile, const TileProbs& out) const override {
     SoftmaxTile(tile, beta_, out);

@@ -39,6 +39,16 @@ std::string TemporaryNameFor(const std::string& path) {
   return fmt::format("{}.{}.{}.tmp", path, ::getpid(), serial.fetch_add(1));
 }
 
+// The new name survives a loss of power only once its folder is on disk, too. Some file systems
+// cannot sync folders; the file itself is safe there.
+void SyncFolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::fsync(fd);
+  ::close(fd);
+}
+
 }  // namespace
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
@@ -128,6 +138,7 @@ void OutputFile::Commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) ThrowErrno(path_, "rename into place");
   ::close(fd_);
   fd_ = -1;
+  SyncFolderOf(path_);
 }
 
 void WriteText(const std::string& path, std::string_view text) {

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segcal/dataset.h"
 
-#include <charconv>
 #include <filesystem>
 #include <set>
 
 #include "core/file.h"
 #include "core/json.h"
 #include "core/throw.h"
+#include "data/label_maps.h"
 
 namespace segcal {
 namespace {
 
 constexpr int64_t kFormatVersion = 1;
-// Class indices are 16-bit in tiles; one value is left over.
-constexpr int64_t kMaxClasses = 65535;
-
-int64_t ParseLabelKey(const std::string& where, const std::string& key) {
-  int64_t value = 0;
-  const char* end = key.data() + key.size();
-  const auto result = std::from_chars(key.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end || key.empty()) {
-    Throw(ErrorCode::kBadData, "{}: label_map: \"{}\" is not a whole number", where, key);
-  }
-  return value;
-}
+// Every thread counts voxels by decision and label; with more classes those tables would be most of
+// the memory.
+constexpr int64_t kMaxClasses = 2048;
 
 void CheckLabelMap(const Dataset& dataset, const std::string& where) {
   for (const auto& [from, to] : dataset.label_map) {
@@ -91,21 +82,8 @@ std::vector<Case> ReadCases(const Json& json, const std::string& path) {
 }
 
 std::map<int64_t, int64_t> ReadLabelMap(JsonObject* object) {
-  std::map<int64_t, int64_t> map;
-  if (!object->Has("label_map")) return map;
-  for (const auto& [key, value] : object->Object("label_map").items()) {
-    if (!value.is_number_integer()) {
-      Throw(ErrorCode::kBadData,
-            "{}: label_map: \"{}\" is not sent to a whole number",
-            object->where(),
-            key);
-    }
-    const int64_t from = ParseLabelKey(object->where(), key);
-    if (!map.emplace(from, value.get<int64_t>()).second) {
-      Throw(ErrorCode::kBadData, "{}: label_map: {} is given twice", object->where(), from);
-    }
-  }
-  return map;
+  if (!object->Has("label_map")) return {};
+  return ParseLabelMap(object->Object("label_map"), object->where() + ": label_map");
 }
 
 void CheckChoice(const std::string& where,

@@ -176,7 +176,7 @@ TEST(Dataset, RefusesALabelMapToNowhere) {
                  {"is not a whole number"}});
   ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"7": 0.5}}])",
                  ErrorCode::kBadData,
-                 {"\"7\" is not sent to a whole number"}});
+                 {"\"7\" is sent to 0.5, a whole number is required"}});
   ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"7": 0, "07": 1}}])",
                  ErrorCode::kBadData,
                  {"7 is given twice"}});

@@ -32,27 +32,35 @@ std::map<int64_t, int64_t> Ade20k() {
 
 }  // namespace
 
-std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path) {
-  if (name_or_path == "cityscapes") return Cityscapes();
-  if (name_or_path == "ade20k") return Ade20k();
-  std::map<int64_t, int64_t> map;
-  const Json json = ReadJson(name_or_path);
+std::map<int64_t, int64_t> ParseLabelMap(const Json& json, const std::string& where) {
   if (!json.is_object())
-    Throw(ErrorCode::kBadData, "{}: an object {{\"from\": to}} is required", name_or_path);
+    Throw(ErrorCode::kBadData, "{}: an object {{\"from\": to}} is required", where);
+  std::map<int64_t, int64_t> map;
   for (const auto& [key, value] : json.items()) {
     int64_t from = 0;
     const char* end = key.data() + key.size();
     const auto result = std::from_chars(key.data(), end, from);
-    if (result.ec != std::errc() || result.ptr != end || !value.is_number_integer()) {
+    if (key.empty() || result.ec != std::errc() || result.ptr != end) {
+      Throw(ErrorCode::kBadData, "{}: \"{}\" is not a whole number", where, key);
+    }
+    if (!value.is_number_integer()) {
       Throw(ErrorCode::kBadData,
-            "{}: \"{}\": {} is not a pair of whole numbers",
-            name_or_path,
+            "{}: \"{}\" is sent to {}, a whole number is required",
+            where,
             key,
             value.dump());
     }
-    map[from] = value.get<int64_t>();
+    if (!map.emplace(from, value.get<int64_t>()).second) {
+      Throw(ErrorCode::kBadData, "{}: {} is given twice", where, from);
+    }
   }
   return map;
+}
+
+std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path) {
+  if (name_or_path == "cityscapes") return Cityscapes();
+  if (name_or_path == "ade20k") return Ade20k();
+  return ParseLabelMap(ReadJson(name_or_path), name_or_path);
 }
 
 }  // namespace segcal

@@ -54,7 +54,8 @@ TEST(LabelMap, RefusesAFileOfAnythingElse) {
   };
   refused("[1, 2]", "an object");
   refused(R"({"road": 1})", "\"road\"");
-  refused(R"({"": 1})", "whole numbers");
+  refused(R"({"": 1})", "whole number");
+  refused(R"({"7": 1, "07": 2})", "7 is given twice");
   refused(R"({"7": "x"})", "\"7\"");
   refused(R"({"7": 1.5})", "1.5");
   refused(R"({"99999999999999999999": 1})", "99999999999999999999");

@@ -20,6 +20,24 @@ namespace HWY_NAMESPACE {
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
+void ShiftRowPass(const float* from, const double* shift, int64_t count, double limit, float* to) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> half;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(dd));
+  const auto most = hn::Set(dd, limit);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto x = hn::PromoteTo(dd, hn::LoadU(half, from + i));
+    const auto moved = hn::Add(x, hn::LoadU(dd, shift + i));
+    const auto kept = hn::Min(hn::Max(moved, hn::Neg(most)), most);
+    hn::StoreU(hn::DemoteTo(half, kept), half, to + i);
+  }
+  for (; i < count; ++i) {
+    const double moved = static_cast<double>(from[i]) + shift[i];
+    to[i] = static_cast<float>(std::min(std::max(moved, -limit), limit));
+  }
+}
+
 // Rows and vectors of voxels handled together: 4 x 2 sums, 2 features and a weight fit the 16
 // registers.
 constexpr int64_t kRows = 4;
@@ -86,18 +104,34 @@ void AffinePass(const float* features,
   }
 }
 
-// log of the sum of exponentials relative to the maximum, and the exponentials themselves.
-HWY_INLINE VF
-ExpRow(const float* scores, int64_t num_classes, int64_t v, VF largest, float* probs) {
+// Vectors of voxels whose exponentials are computed together.
+constexpr int kTogether = hn::MaxLanes(DF()) * 4 <= kAffineLanes ? 4 : 2;
+
+// The scores' exponentials relative to the largest go to `probs`; their sum and the largest score.
+HWY_INLINE void ExpRows(
+    const float* scores, int64_t num_classes, float* probs, VF* largest, VF* sum) {
   const DF d;
-  VF sum = hn::Zero(d);
-  for (int64_t c = 0; c < num_classes; ++c) {
-    VF e[1] = {hn::Sub(hn::Load(d, scores + c * kTileVoxels + v), largest)};
-    ExpNonPositive<1>(d, e);
-    sum = hn::Add(sum, e[0]);
-    hn::Store(e[0], d, probs + c * kTileVoxels + v);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int k = 0; k < kTogether; ++k) {
+    largest[k] = hn::Load(d, scores + k * lanes);
+    sum[k] = hn::Zero(d);
   }
-  return sum;
+  for (int64_t c = 1; c < num_classes; ++c) {
+    const float* row = scores + c * kTileVoxels;
+    for (int k = 0; k < kTogether; ++k)
+      largest[k] = hn::Max(largest[k], hn::Load(d, row + k * lanes));
+  }
+  for (int64_t c = 0; c < num_classes; ++c) {
+    const int64_t at = c * kTileVoxels;
+    VF e[kTogether];
+    for (int k = 0; k < kTogether; ++k)
+      e[k] = hn::Sub(hn::Load(d, scores + at + k * lanes), largest[k]);
+    ExpNonPositive<kTogether>(d, e);
+    for (int k = 0; k < kTogether; ++k) {
+      sum[k] = hn::Add(sum[k], e[k]);
+      hn::Store(e[k], d, probs + at + k * lanes);
+    }
+  }
 }
 
 void SoftmaxScoresPass(const float* scores,
@@ -106,24 +140,26 @@ void SoftmaxScoresPass(const float* scores,
                        int64_t count,
                        const TileProbs& out) {
   const DF d;
+  const hn::RebindToSigned<DF> di;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   alignas(64) float label_score[kTileVoxels];
   GatherLabelRow(scores, labels, label_score);
-  for (int64_t v = 0; v < count; v += lanes) {
-    VF largest = hn::Load(d, scores + v);
-    for (int64_t c = 1; c < num_classes; ++c)
-      largest = hn::Max(largest, hn::Load(d, scores + c * kTileVoxels + v));
-    const VF sum = ExpRow(scores, num_classes, v, largest, out.probs);
-    for (int64_t c = 0; c < num_classes; ++c) {
-      float* q = out.probs + c * kTileVoxels + v;
-      hn::Store(hn::Div(hn::Load(d, q), sum), d, q);
+  for (int64_t v = 0; v < count; v += kTogether * lanes) {
+    VF largest[kTogether];
+    VF sum[kTogether];
+    ExpRows(scores + v, num_classes, out.probs + v, largest, sum);
+    for (int k = 0; k < kTogether; ++k) {
+      const int64_t at = v + k * lanes;
+      const VF inverse = hn::Div(hn::Set(d, 1.0f), sum[k]);
+      for (int64_t c = 0; c < num_classes; ++c) {
+        float* q = out.probs + c * kTileVoxels + at;
+        hn::Store(hn::Mul(hn::Load(d, q), inverse), d, q);
+      }
+      const VF score = hn::Sub(hn::Load(d, label_score + at), largest[k]);
+      const auto labelled = hn::Gt(hn::Load(di, labels + at), hn::Set(di, kNoLabel));
+      const VF log_label = hn::Sub(score, LogPositive(d, sum[k]));
+      hn::Store(hn::IfThenElseZero(hn::RebindMask(d, labelled), log_label), d, out.log_label + at);
     }
-    const VF log_label =
-        hn::Sub(hn::Sub(hn::Load(d, label_score + v), largest), LogPositive(d, sum));
-    hn::Store(log_label, d, out.log_label + v);
-  }
-  for (int64_t v = 0; v < count; ++v) {
-    if (labels[v] == kNoLabel) out.log_label[v] = 0.0f;
   }
 }
 
@@ -195,10 +231,16 @@ int64_t Rounded(int64_t count) noexcept {
 
 }  // namespace
 
+HWY_EXPORT(ShiftRowPass);
 HWY_EXPORT(AffinePass);
 HWY_EXPORT(SoftmaxScoresPass);
 HWY_EXPORT(ResidualPass);
 HWY_EXPORT(OuterPass);
+
+void ShiftRow(
+    const float* from, const double* shift, int64_t count, double limit, float* to) noexcept {
+  SEGCAL_DISPATCH(ShiftRowPass)(from, shift, count, limit, to);
+}
 
 void AffineTile(const float* features,
                 int64_t num_features,

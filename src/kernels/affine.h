@@ -13,6 +13,11 @@ namespace segcal {
 // label.
 inline constexpr int64_t kAffineLanes = 32;
 
+// to[i] = from[i] + shift[i], rounded to float32 once, and no larger than `limit` in size. Any
+// alignment, any count.
+void ShiftRow(
+    const float* from, const double* shift, int64_t count, double limit, float* to) noexcept;
+
 // rows[r] = sum_k weights[r][k] features[k] for num_rows rows of num_features weights. Where
 // weights_low is given, weights + weights_low are used, so that parameters count to double
 // precision in a fit. Error of one value: (num_features + 1) 2^-24 of the sum of the absolute

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -21,6 +22,29 @@ AlignedArray<float> RandomRows(uint64_t seed, int64_t rows, double spread) {
     values[i] = static_cast<float>(spread * rng.Normal());
   }
   return values;
+}
+
+// Bit for bit what one voxel after the other gives, at any place and count; nothing is written
+// behind the end.
+TEST(ShiftRow, RoundsOnceAndKeepsToTheLimit) {
+  ForEveryTarget([](const std::string& target) {
+    const AlignedArray<float> from = RandomRows(4, 1, 3.0);
+    Rng rng(5, 0);
+    std::vector<double> shift;
+    for (int64_t v = 0; v < kTileVoxels; ++v) shift.push_back(40.0 * rng.Normal());
+    shift[2] = 1e30;
+    shift[3] = -1e300;
+    for (const int64_t count : {1, 3, 4, 7, 8, 31, 200}) {
+      std::vector<float> to(static_cast<size_t>(kTileVoxels), 7.0f);
+      ShiftRow(from.data() + 1, shift.data(), count, 1e28, to.data() + 1);
+      for (int64_t i = 0; i < count; ++i) {
+        const double exact = static_cast<double>(from[i + 1]) + shift[static_cast<size_t>(i)];
+        const auto expected = static_cast<float>(std::min(1e28, std::max(-1e28, exact)));
+        ASSERT_EQ(to[static_cast<size_t>(i + 1)], expected) << target << " " << count << " " << i;
+      }
+      EXPECT_EQ(to[static_cast<size_t>(count + 1)], 7.0f) << target;
+    }
+  });
 }
 
 // Property: rows agree with the same sums in double within the stated bound, low parts included.

@@ -56,18 +56,50 @@ void BatchEvaluator::LogNorms(const Tile& tile) {
 TileProbs BatchEvaluator::Probabilities(const ExpertBatch& batch,
                                         const ExpertWeights& weights,
                                         bool precise) {
-  const float* low = precise ? weights.low.data() : nullptr;
-  AffineTile(batch.features(),
-             shape_.num_features(),
-             weights.high.data(),
-             low,
-             shape_.num_rows(),
-             batch.count(),
-             rows_);
-  batch.ScoresFromRows(rows_, probs_);
+  if (shape_.diagonal) {
+    DiagonalScores(batch, weights);
+  } else {
+    AffineTile(batch.features(),
+               shape_.num_features(),
+               weights.high.data(),
+               precise ? weights.low.data() : nullptr,
+               shape_.num_rows(),
+               batch.count(),
+               shape_.gaps() ? rows_ : probs_);
+  }
+  if (shape_.gaps()) batch.ScoresFromGaps(rows_, probs_);
   const TileProbs probs{.probs = probs_, .log_label = log_label_};
   SoftmaxScores(probs_, batch.labels(), shape_.num_classes, batch.count(), probs);
   return probs;
+}
+
+// A scale and a bias per class; the other weights are zero.
+void BatchEvaluator::DiagonalScores(const ExpertBatch& batch, const ExpertWeights& weights) {
+  const int64_t last = shape_.num_features() - 1;
+  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
+    const auto scale = static_cast<size_t>(r * shape_.num_features() + r);
+    const auto bias = static_cast<size_t>(r * shape_.num_features() + last);
+    const float* x = batch.features() + r * kTileVoxels;
+    float* score = probs_ + r * kTileVoxels;
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      const float low = weights.low[scale] * x[v] + weights.low[bias];
+      score[v] = low + weights.high[bias] + weights.high[scale] * x[v];
+    }
+  }
+}
+
+void BatchEvaluator::AddDiagonalGradient(const ExpertBatch& batch, double* gradient) const {
+  const int64_t last = shape_.num_features() - 1;
+  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
+    for (const int64_t k : {r, last}) {
+      AddOuterProduct(probs_ + r * kTileVoxels,
+                      1,
+                      batch.features() + k * kTileVoxels,
+                      1,
+                      batch.count(),
+                      gradient + r * shape_.num_features() + k);
+    }
+  }
 }
 
 void BatchEvaluator::AddSums(const ExpertBatch& batch,
@@ -87,6 +119,7 @@ void BatchEvaluator::AddSums(const ExpertBatch& batch,
   ResidualTile(batch.labels(), shape_.num_classes, batch.count(), probs_);
   if (voxel_weights != nullptr) WeightRows(probs_, shape_.num_classes, voxel_weights, probs_);
   batch.RowsFromScores(probs_);
+  if (shape_.diagonal) return AddDiagonalGradient(batch, sums->gradient.data());
   AddOuterProduct(probs_,
                   shape_.num_rows(),
                   batch.features(),

@@ -39,6 +39,8 @@ class BatchEvaluator {
   const AffineShape& shape() const noexcept { return shape_; }
 
  private:
+  void DiagonalScores(const ExpertBatch& batch, const ExpertWeights& weights);
+  void AddDiagonalGradient(const ExpertBatch& batch, double* gradient) const;
   const float* RowProbabilities() noexcept;
   void AddBlock(const ExpertBatch& batch, int64_t r, int64_t s, double* hessian);
   void AddDiagonalBlock(

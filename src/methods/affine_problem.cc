@@ -10,8 +10,11 @@
 namespace segcal {
 namespace {
 
-// Voxels in the sample: as many as this number of multiplications of a Hessian allows, about the
-// work of a pass or two, but enough for every expert. The more there are, the fewer passes follow.
+// Voxels in the sample: the more there are, the fewer passes follow, but enough for every expert. A
+// voxel's part of a Hessian takes about parameters / 8 times what a pass does with it, and Newton's
+// method some eight Hessians: this share of the voxels makes that the work of four passes. No
+// Hessian takes more multiplications than kHessianWork.
+constexpr int64_t kPassesOfWork = 4;
 constexpr int64_t kHessianWork = int64_t{1} << 30;
 constexpr int64_t kLeastPerExpert = 2048;
 constexpr int64_t kLeastOfOne = 32768;
@@ -19,12 +22,20 @@ constexpr int64_t kLeastOfOne = 32768;
 // Above this many parameters the Hessian of an expert, and factoring it, cost more than passes.
 constexpr int64_t kMaxDense = 1300;
 
-int64_t SampleSize(const AffineShape& shape, int64_t memory) {
+// Of every expert, given its voxels.
+std::vector<int64_t> SampleSizes(const AffineShape& shape,
+                                 const std::vector<int64_t>& voxels,
+                                 int64_t memory) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
-  const int64_t affordable = kHessianWork / products / shape.num_experts();
-  const int64_t wanted = std::max(affordable, shape.per_decision ? kLeastPerExpert : kLeastOfOne);
+  const int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
   const int64_t bytes = shape.num_features() * int64_t{sizeof(float)} * shape.num_experts();
-  return std::max<int64_t>(kTileVoxels, std::min(wanted, memory / 8 / bytes));
+  std::vector<int64_t> sizes;
+  for (const int64_t own : voxels) {
+    const int64_t worth = kPassesOfWork * own / shape.num_parameters();
+    const int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
+    sizes.push_back(std::max<int64_t>(kTileVoxels, std::min(wanted, memory / 8 / bytes)));
+  }
+  return sizes;
 }
 
 std::vector<int64_t> VoxelsOf(const AffineShape& shape, const std::vector<int64_t>& confusion) {
@@ -81,7 +92,7 @@ AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const Fit
               context.pooling,
               shape,
               context.survey.confusion,
-              SampleSize(shape, context.stream.memory()),
+              SampleSizes(shape, voxels_, context.stream.memory()),
               context.seed) {}
 
 bool AffineProblem::LacksClass(size_t expert) const {
@@ -129,28 +140,21 @@ AffineSolution AffineProblem::Solve(const Penalty& penalty,
                                     const ExpertParameters& start,
                                     double gradient_tolerance,
                                     int64_t max_passes) const {
-  return SolveWith(penalty,
-                   start,
-                   {.gradient_tolerance = gradient_tolerance,
-                    .max_passes = max_passes,
-                    .num_threads = context_.stream.num_workers()});
+  return SolveWith(penalty, start, gradient_tolerance, max_passes, /*skip_model=*/false);
 }
 
 AffineSolution AffineProblem::Resolve(const Penalty& penalty,
                                       const ExpertParameters& start,
                                       double gradient_tolerance,
                                       int64_t max_passes) const {
-  return SolveWith(penalty,
-                   start,
-                   {.gradient_tolerance = gradient_tolerance,
-                    .max_passes = max_passes,
-                    .num_threads = context_.stream.num_workers(),
-                    .skip_model = !kept_.empty()});
+  return SolveWith(penalty, start, gradient_tolerance, max_passes, !kept_.empty());
 }
 
 AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         const ExpertParameters& start,
-                                        const SolverOptions& options) const {
+                                        double gradient_tolerance,
+                                        int64_t max_passes,
+                                        bool skip_model) const {
   const AffineRegularizer regularizer(shape_, penalty);
   std::vector<double> curvature = IsDense() ? regularizer.Hessian() : regularizer.Diagonal();
   if (IsDense()) AddGaugeCurvature(shape_, &curvature);
@@ -180,7 +184,7 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   };
   if (IsDense()) {
     problem.model_hessian = [&](int64_t e, const std::vector<double>& point) {
-      if (options.skip_model) return with_penalty(kept_[static_cast<size_t>(e)], e);
+      if (skip_model) return with_penalty(kept_[static_cast<size_t>(e)], e);
       return with_penalty(SampleHessian(e, point), e);
     };
   }
@@ -191,7 +195,12 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
     return with_penalty(std::move(diagonal), e);
   };
   AffineSolution solution;
-  solution.result = SolveExperts(problem, start, options);
+  solution.result = SolveExperts(problem,
+                                 start,
+                                 {.gradient_tolerance = gradient_tolerance,
+                                  .max_passes = max_passes,
+                                  .num_threads = context_.stream.num_workers(),
+                                  .skip_model = skip_model});
   for (size_t e = 0; e < start.size(); ++e) {
     const ExpertSolution& expert = solution.result.experts[e];
     solution.parameters.push_back(expert.point);

@@ -47,7 +47,9 @@ class AffineProblem {
  private:
   AffineSolution SolveWith(const Penalty& penalty,
                            const ExpertParameters& start,
-                           const SolverOptions& options) const;
+                           double gradient_tolerance,
+                           int64_t max_passes,
+                           bool skip_model) const;
   std::vector<double> SampleHessian(int64_t expert, const std::vector<double>& point) const;
   bool IsDense() const noexcept;
 

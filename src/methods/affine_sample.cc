@@ -28,7 +28,7 @@ struct Column {
 // The share of its voxels that every stratum keeps, [decision][label].
 std::vector<double> SharesOf(const AffineShape& shape,
                              const std::vector<int64_t>& confusion,
-                             int64_t per_expert) {
+                             const std::vector<int64_t>& sizes) {
   const auto n = static_cast<size_t>(shape.num_classes);
   std::vector<double> expert_voxels(static_cast<size_t>(shape.num_experts()), 0.0);
   const auto expert_of = [&](size_t stratum) { return shape.per_decision ? stratum / n : 0; };
@@ -39,7 +39,8 @@ std::vector<double> SharesOf(const AffineShape& shape,
   for (size_t s = 0; s < confusion.size(); ++s) {
     const auto own = static_cast<double>(confusion[s]);
     if (own == 0.0) continue;
-    const double proportional = static_cast<double>(per_expert) / expert_voxels[expert_of(s)];
+    const double proportional =
+        static_cast<double>(sizes[expert_of(s)]) / expert_voxels[expert_of(s)];
     shares[s] = std::min(1.0, std::max(proportional, kRareVoxels / own));
   }
   return shares;
@@ -127,12 +128,12 @@ ExpertSample::ExpertSample(const CaseStream& stream,
                            const Pooling& pooling,
                            const AffineShape& shape,
                            const std::vector<int64_t>& confusion,
-                           int64_t per_expert,
+                           const std::vector<int64_t>& sizes,
                            uint64_t seed)
     : shape_(shape),
       batches_(static_cast<size_t>(shape.num_experts())),
       weights_(batches_.size(), 0.0) {
-  const std::vector<double> shares = SharesOf(shape, confusion, per_expert);
+  const std::vector<double> shares = SharesOf(shape, confusion, sizes);
   std::vector<Drawer> drawers;
   drawers.reserve(static_cast<size_t>(stream.num_workers()));
   for (int w = 0; w < stream.num_workers(); ++w) drawers.emplace_back(shape, shares, seed);

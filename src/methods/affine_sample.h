@@ -13,13 +13,13 @@ namespace segcal {
 // many voxels as its stratum has per drawn one.
 class ExpertSample {
  public:
-  // `confusion` counts the labelled voxels, [decision][label]. About `per_expert` voxels for every
-  // expert, and the rest of what rare strata have. One pass; deterministic by seed.
+  // `confusion` counts the labelled voxels, [decision][label]. About sizes[e] voxels for expert e,
+  // and the rest of what rare strata have. One pass; deterministic by seed.
   ExpertSample(const CaseStream& stream,
                const Pooling& pooling,
                const AffineShape& shape,
                const std::vector<int64_t>& confusion,
-               int64_t per_expert,
+               const std::vector<int64_t>& sizes,
                uint64_t seed);
 
   // Sums over the sample's voxels of one expert; the same bits for any number of threads.

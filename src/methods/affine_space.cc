@@ -11,6 +11,18 @@ namespace {
 // Raw logits may be as large as float32; beyond this, sums of them times weights would overflow.
 constexpr double kMaxFeature = 1e28;
 
+// In a segmentation most tiles lie in one region, and all voxels of an expert are neighbours.
+bool AreNeighbours(std::span<const int32_t> voxels) {
+  return voxels.back() - voxels.front() + 1 == static_cast<int32_t>(voxels.size());
+}
+
+// The values of these voxels: in place, or gathered in `scratch` [kTileVoxels].
+const float* ValuesAt(std::span<const int32_t> voxels, const float* row, float* scratch) {
+  if (AreNeighbours(voxels)) return row + voxels.front();
+  for (size_t i = 0; i < voxels.size(); ++i) scratch[i] = row[voxels[i]];
+  return scratch;
+}
+
 }  // namespace
 
 ExpertBatch::ExpertBatch(const AffineShape& shape, int64_t expert)
@@ -33,6 +45,7 @@ void ExpertBatch::Clear() noexcept {
 }
 
 void ExpertBatch::Add(const Tile& tile, std::span<const int32_t> voxels, const float* log_norms) {
+  if (voxels.empty()) return;
   std::copy(voxels.begin(), voxels.end(), voxels_.begin() + count_);
   if (shape_.space == AffineSpace::kSortedGaps) {
     for (size_t i = 0; i < voxels.size(); ++i) {
@@ -58,13 +71,11 @@ void ExpertBatch::AddShifted(const Tile& tile,
                                                         : -static_cast<double>(last[v]);
     labels_[count_ + static_cast<int64_t>(i)] = tile.labels[v];
   }
+  float scratch[kTileVoxels];
   for (int64_t c = 0; c + 1 < shape_.num_features(); ++c) {
-    const float* from = tile.logits + c * kTileVoxels;
+    const float* from = ValuesAt(voxels, tile.logits + c * kTileVoxels, scratch);
     float* to = features_ + c * kTileVoxels + count_;
-    for (size_t i = 0; i < voxels.size(); ++i) {
-      const double x = static_cast<double>(from[voxels[i]]) + shift[i];
-      to[i] = static_cast<float>(std::clamp(x, -kMaxFeature, kMaxFeature));
-    }
+    ShiftRow(from, shift, static_cast<int64_t>(voxels.size()), kMaxFeature, to);
   }
 }
 
@@ -87,10 +98,11 @@ void ExpertBatch::CopyLast(float* features, int32_t* label) const noexcept {
 
 // The winner's shifted logit is zero, so the gaps are minus the others' logits.
 void ExpertBatch::AddGaps(const Tile& tile, std::span<const int32_t> voxels) {
+  float scratch[kTileVoxels];
   for (int64_t k = 0; k < shape_.num_rows(); ++k) {
-    const float* from = tile.logits + ClassAt(k + 1) * kTileVoxels;
+    const float* from = ValuesAt(voxels, tile.logits + ClassAt(k + 1) * kTileVoxels, scratch);
     float* to = features_ + k * kTileVoxels + count_;
-    for (size_t i = 0; i < voxels.size(); ++i) to[i] = -from[voxels[i]];
+    for (size_t i = 0; i < voxels.size(); ++i) to[i] = -from[i];
   }
   for (size_t i = 0; i < voxels.size(); ++i) {
     const int32_t label = tile.labels[voxels[i]];
@@ -124,11 +136,7 @@ void ExpertBatch::AddSortedGaps(const Tile& tile, int64_t v, int64_t lane) {
   }
 }
 
-void ExpertBatch::ScoresFromRows(const float* rows, float* scores) const noexcept {
-  if (!shape_.gaps()) {
-    std::copy_n(rows, shape_.num_rows() * kTileVoxels, scores);
-    return;
-  }
+void ExpertBatch::ScoresFromGaps(const float* rows, float* scores) const noexcept {
   std::fill_n(scores, kTileVoxels, 0.0f);
   const bool sorted = shape_.space == AffineSpace::kSortedGaps;
   for (int64_t r = 0; r < shape_.num_rows(); ++r) {
@@ -175,6 +183,7 @@ int64_t ExpertBatch::ClassAt(int64_t position) const noexcept {
 }
 
 void ExpertBatch::Scatter(const float* values, float* rows) const noexcept {
+  const bool neighbours = AreNeighbours(voxels());
   for (int64_t p = 0; p < shape_.num_classes; ++p) {
     const float* from = values + p * kTileVoxels;
     if (shape_.space == AffineSpace::kSortedGaps) {
@@ -185,6 +194,10 @@ void ExpertBatch::Scatter(const float* values, float* rows) const noexcept {
       continue;
     }
     float* to = rows + ClassAt(p) * kTileVoxels;
+    if (neighbours) {
+      std::copy_n(from, count_, to + voxels_[0]);
+      continue;
+    }
     for (int64_t lane = 0; lane < count_; ++lane) {
       to[voxels_[static_cast<size_t>(lane)]] = from[lane];
     }
@@ -199,15 +212,30 @@ VoxelsByExpert::VoxelsByExpert(const AffineShape& shape)
 void VoxelsByExpert::Assign(const Tile& tile, bool labelled_only) {
   const auto takes_part = [&](int64_t v) { return !labelled_only || tile.labels[v] != kNoLabel; };
   const auto expert_of = [&](int64_t v) { return per_decision_ ? size_t{tile.decision[v]} : 0; };
+  // Runs of one expert are long: its counter is touched once for each.
+  const auto for_each_run = [&](auto work) {
+    for (int64_t v = 0; v < tile.count;) {
+      const size_t expert = expert_of(v);
+      const int64_t first = v;
+      while (v < tile.count && expert_of(v) == expert) ++v;
+      work(expert, first, v);
+    }
+  };
   std::fill(begin_.begin(), begin_.end(), 0);
-  for (int64_t v = 0; v < tile.count; ++v) begin_[expert_of(v) + 1] += takes_part(v) ? 1 : 0;
+  for_each_run([&](size_t expert, int64_t first, int64_t end) {
+    int32_t count = 0;
+    for (int64_t v = first; v < end; ++v) count += takes_part(v) ? 1 : 0;
+    begin_[expert + 1] += count;
+  });
   for (size_t e = 1; e < begin_.size(); ++e) begin_[e] += begin_[e - 1];
   // Filling moves every beginning to its end, which is the next beginning.
-  for (int64_t v = 0; v < tile.count; ++v) {
-    if (takes_part(v)) {
-      voxels_[static_cast<size_t>(begin_[expert_of(v)]++)] = static_cast<int32_t>(v);
+  for_each_run([&](size_t expert, int64_t first, int64_t end) {
+    auto at = static_cast<size_t>(begin_[expert]);
+    for (int64_t v = first; v < end; ++v) {
+      if (takes_part(v)) voxels_[at++] = static_cast<int32_t>(v);
     }
-  }
+    begin_[expert] = static_cast<int32_t>(at);
+  });
   for (size_t e = begin_.size() - 1; e > 0; --e) begin_[e] = begin_[e - 1];
   begin_[0] = 0;
 }

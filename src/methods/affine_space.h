@@ -69,9 +69,9 @@ class ExpertBatch {
   void CopyLast(float* features, int32_t* label) const noexcept;
   void Clear() noexcept;
 
-  // Scores by position from rows: copies, or minus the (cumulated) gaps. Sorted classes with equal
-  // logits keep equal scores: which of them comes first says nothing (A3).
-  void ScoresFromRows(const float* rows, float* scores) const noexcept;
+  // Scores by position from rows that are gaps: minus the (cumulated) gaps. Sorted classes with
+  // equal logits keep equal scores: which of them comes first says nothing (A3).
+  void ScoresFromGaps(const float* rows, float* scores) const noexcept;
   // The transpose: residuals by position to residuals of rows, in place of the first num_rows rows.
   void RowsFromScores(float* residual) const noexcept;
   // Sets a row of values to 0 at voxels where its gap does not count for such a tie.

@@ -54,6 +54,10 @@ class EveryAffineSpace : public ::testing::TestWithParam<Family> {
     const size_t column = parameter % features;
     return !shape().diagonal || column == parameter / features || column + 1 == features;
   }
+  // The same number of sampled voxels for every expert.
+  std::vector<int64_t> Sizes(int64_t size) const {
+    return std::vector<int64_t>(static_cast<size_t>(shape().num_experts()), size);
+  }
   ExpertParameters RandomMaps(uint64_t seed) const {
     ExpertParameters maps;
     for (int64_t e = 0; e < shape().num_experts(); ++e) {
@@ -108,7 +112,7 @@ TEST_P(EveryAffineSpace, GradientMatchesFiniteDifferences) {
 TEST_P(EveryAffineSpace, HessianMatchesDifferencesOfTheGradient) {
   const Scene scene = RandomScene({.num_classes = kClasses});
   const auto stream = scene.Stream(1);
-  const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), 1 << 20, 1);
+  const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
   for (int64_t e = 0; e < shape().num_experts(); ++e) {
     const std::vector<double> p = RandomParameters(11);
     const std::vector<double> hessian = sample.Hessian(e, p, 2);
@@ -138,8 +142,8 @@ TEST_P(EveryAffineSpace, SampleStandsForAllVoxels) {
   const Scene scene = RandomScene({.num_classes = kClasses, .shape = {100, 120}});
   const auto stream = scene.Stream(2);
   const std::vector<int64_t> confusion = ConfusionOf(*scene.Stream(1));
-  const ExpertSample everything(*stream, {}, shape(), confusion, 1 << 20, 1);
-  const ExpertSample some(*stream, {}, shape(), confusion, 1500, 1);
+  const ExpertSample everything(*stream, {}, shape(), confusion, Sizes(1 << 20), 1);
+  const ExpertSample some(*stream, {}, shape(), confusion, Sizes(1500), 1);
   const ExpertParameters maps = RandomMaps(5);
   const std::vector<ExpertSums> exact = AffinePass(*stream, "test", {}, shape(), maps);
   for (size_t e = 0; e < maps.size(); ++e) {
@@ -161,8 +165,8 @@ TEST_P(EveryAffineSpace, SumsAreTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(one[e].gradient, many[e].gradient);
   }
   const std::vector<int64_t> confusion = ConfusionOf(*scene.Stream(1));
-  const ExpertSample a(*scene.Stream(1), {}, shape(), confusion, 500, 1);
-  const ExpertSample b(*scene.Stream(4), {}, shape(), confusion, 500, 1);
+  const ExpertSample a(*scene.Stream(1), {}, shape(), confusion, Sizes(500), 1);
+  const ExpertSample b(*scene.Stream(4), {}, shape(), confusion, Sizes(500), 1);
   EXPECT_EQ(a.Hessian(0, maps[0], 1), b.Hessian(0, maps[0], 3));
 }
 

@@ -135,4 +135,21 @@ TemperatureFit FitTemperature(const FitContext& context, const TemperatureOption
                         options);
 }
 
+Claim NonNegativeBeta(double beta) {
+  return {.what = "beta is at least 0",
+          .property = "preserves",
+          .found = beta,
+          .allowed = 0.0,
+          .holds = beta >= 0.0};
+}
+
+void CheckBeta(double beta, const TemperatureOptions& options, const std::string& where) {
+  if (beta >= 0.0 && beta <= options.max_beta) return;
+  Throw(ErrorCode::kBadData,
+        "{}: beta is {}, a value in [0, {}] is required",
+        where,
+        beta,
+        options.max_beta);
+}
+
 }  // namespace segcal

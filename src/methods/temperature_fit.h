@@ -48,4 +48,9 @@ TemperatureFit FitTemperature(const TemperatureProblem& problem, const Temperatu
 // The same on all labelled voxels, as the survey found them.
 TemperatureFit FitTemperature(const FitContext& context, const TemperatureOptions& options);
 
+// The condition under which softmax(beta z) keeps the order of the classes.
+Claim NonNegativeBeta(double beta);
+// An Error naming the model file where beta is not one that a fit gives.
+void CheckBeta(double beta, const TemperatureOptions& options, const std::string& where);
+
 }  // namespace segcal

@@ -90,9 +90,9 @@ std::unique_ptr<Metric> NewtonOnModel(const ExpertProblem& problem,
   for (int i = 0; i < kMaxNewtonSteps; ++i) {
     // The model is not the truth: more digits would be wasted on it.
     if (problem.box.ProjectedNorm(at.point, at.here.gradient) <= tolerance) break;
-    const std::vector<char> free = problem.box.Free(at.point, at.here.gradient);
-    const double length =
-        Search(problem, expert, NewtonStep(hessian, at.here.gradient, free, damping), &at);
+    const std::vector<double> step =
+        NewtonStep(hessian, problem.box, at.point, at.here.gradient, damping);
+    const double length = Search(problem, expert, step, &at);
     if (length == 0.0) break;
     damping = length == 1.0 ? std::max(1e-12, damping * 0.1) : damping * 10.0;
     hessian = problem.model_hessian(expert, at.point);
@@ -111,8 +111,8 @@ std::unique_ptr<Metric> LimitedOnModel(const ExpertProblem& problem,
   for (int i = 0; i < kMaxLimitedSteps; ++i) {
     if (problem.box.ProjectedNorm(at.point, at.here.gradient) <= tolerance) break;
     const Position before = at;
-    const std::vector<char> free = problem.box.Free(at.point, at.here.gradient);
-    if (Search(problem, expert, metric->Step(at.here.gradient, free), &at) == 0.0) break;
+    const std::vector<double> step = metric->Step(problem.box, at.point, at.here.gradient);
+    if (Search(problem, expert, step, &at) == 0.0) break;
     metric->Learn(Difference(at.point, before.point),
                   Difference(at.here.gradient, before.here.gradient));
   }
@@ -133,8 +133,7 @@ struct Expert {
 };
 
 void Propose(const ExpertProblem& problem, Expert* e) {
-  const std::vector<double> step =
-      e->metric->Step(e->here.gradient, problem.box.Free(e->point, e->here.gradient));
+  const std::vector<double> step = e->metric->Step(problem.box, e->point, e->here.gradient);
   e->trial = Moved(problem.box, e->point, step, std::pow(kCut, e->cuts));
 }
 
@@ -172,8 +171,7 @@ void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert
 }
 
 ExpertSolution SolutionOf(const ExpertProblem& problem, Expert e) {
-  const std::vector<char> free = problem.box.Free(e.point, e.here.gradient);
-  const std::vector<double> step = e.metric->Step(e.here.gradient, free);
+  const std::vector<double> step = e.metric->Step(problem.box, e.point, e.here.gradient);
   return {.point = e.point,
           .value = e.here.value,
           .gradient = e.here.gradient,

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "optim/metric.h"
-
 namespace segcal {
 namespace {
 
@@ -147,32 +145,6 @@ TEST(Box, GapBoundsTheDistanceFromTheMinimum) {
   EXPECT_NEAR(box.Gap(x, even.At(x).gradient, 2.0),
               even.At(x).value - even.At({1.0, 0.0, 0.5}).value,
               1e-12);
-}
-
-TEST(Metric, DenseLearnsTheSecantEquation) {
-  auto metric = MakeDenseMetric({2.0, 0.0, 0.0, 2.0});
-  const std::vector<double> move = {1.0, 1.0};
-  const std::vector<double> change = {3.0, 1.0};
-  metric->Learn(move, change);
-  const std::vector<double> step = metric->Step(change, {1, 1});
-  EXPECT_NEAR(step[0], -1.0, 1e-9);
-  EXPECT_NEAR(step[1], -1.0, 1e-9);
-}
-
-TEST(Metric, LimitedLearnsTheSecantEquationAndHoldsFixedVariables) {
-  auto metric = MakeLimitedMetric({2.0, 2.0}, 3);
-  metric->Learn({1.0, 1.0}, {3.0, 1.0});
-  std::vector<double> step = metric->Step({3.0, 1.0}, {1, 1});
-  EXPECT_NEAR(step[0], -1.0, 1e-12);
-  EXPECT_NEAR(step[1], -1.0, 1e-12);
-  step = metric->Step({3.0, 1.0}, {1, 0});
-  EXPECT_EQ(step[1], 0.0);
-}
-
-TEST(Metric, LearnsNothingFromNegativeCurvature) {
-  auto metric = MakeDenseMetric({2.0, 0.0, 0.0, 2.0});
-  metric->Learn({1.0, 0.0}, {-1.0, 0.0});
-  EXPECT_NEAR(metric->Step({2.0, 2.0}, {1, 1})[0], -1.0, 1e-9);
 }
 
 }  // namespace

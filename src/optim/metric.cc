@@ -25,13 +25,74 @@ std::vector<Eigen::Index> Indices(const std::vector<char>& free) {
   return indices;
 }
 
+// -H^-1 g on the free variables, 0 on the others.
+std::vector<double> FreeStep(const std::vector<double>& hessian,
+                             const std::vector<double>& gradient,
+                             const std::vector<char>& free,
+                             double damping) {
+  const std::vector<Eigen::Index> indices = Indices(free);
+  const auto n = static_cast<Eigen::Index>(indices.size());
+  const auto size = static_cast<Eigen::Index>(gradient.size());
+  const Eigen::Map<const Matrix> full(hessian.data(), size, size);
+  std::vector<double> step(gradient.size(), 0.0);
+  if (n == 0) return step;
+  Matrix h(n, n);
+  Eigen::VectorXd g(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Eigen::Index from = indices[static_cast<size_t>(i)];
+    g[i] = gradient[static_cast<size_t>(from)];
+    for (Eigen::Index j = 0; j < n; ++j) h(i, j) = full(from, indices[static_cast<size_t>(j)]);
+  }
+  const double largest = std::max(h.diagonal().maxCoeff(), 1e-300);
+  // A semi-definite matrix may need more than was asked for; tenfold until the factors exist.
+  for (double add = damping * largest;; add = std::max(10.0 * add, 1e-14 * largest)) {
+    Matrix shifted = h;
+    shifted.diagonal().array() += add;
+    const Eigen::LLT<Matrix> llt(shifted);
+    if (llt.info() != Eigen::Success && add <= largest) continue;
+    const Eigen::VectorXd p = llt.solve(g);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      step[static_cast<size_t>(indices[static_cast<size_t>(i)])] = -p[i];
+    }
+    return step;
+  }
+}
+
+// Sets of active bounds tried before the last one is taken as good enough.
+constexpr int kMaxActiveSets = 30;
+
+// Which bound every variable stands at in the minimum over the box.
+enum class Bound : char { kNone, kLower, kUpper };
+
+std::vector<Bound> PressedBounds(const Box& box,
+                                 const std::vector<double>& point,
+                                 const std::vector<double>& gradient) {
+  const std::vector<char> free = box.Free(point, gradient);
+  std::vector<Bound> bounds(point.size(), Bound::kNone);
+  for (size_t i = 0; i < point.size(); ++i) {
+    if (free[i] == 0) bounds[i] = point[i] <= box.lower[i] ? Bound::kLower : Bound::kUpper;
+  }
+  return bounds;
+}
+
+// The bound a variable belongs to, given its step and the slope of the quadratic after it.
+Bound NextBound(const Box& box, size_t i, Bound now, double moved, double slope) {
+  if (box.lower[i] >= box.upper[i]) return now;
+  if (now == Bound::kNone && moved < box.lower[i]) return Bound::kLower;
+  if (now == Bound::kNone && moved > box.upper[i]) return Bound::kUpper;
+  if (now == Bound::kLower && slope < 0.0) return Bound::kNone;
+  if (now == Bound::kUpper && slope > 0.0) return Bound::kNone;
+  return now;
+}
+
 class DenseMetric final : public Metric {
  public:
   explicit DenseMetric(std::vector<double> hessian) : hessian_(std::move(hessian)) {}
 
-  std::vector<double> Step(const std::vector<double>& gradient,
-                           const std::vector<char>& free) const override {
-    return NewtonStep(hessian_, gradient, free, kDamping);
+  std::vector<double> Step(const Box& box,
+                           const std::vector<double>& point,
+                           const std::vector<double>& gradient) const override {
+    return NewtonStep(hessian_, box, point, gradient, kDamping);
   }
   void Learn(const std::vector<double>& move, const std::vector<double>& change) override {
     const auto n = static_cast<Eigen::Index>(move.size());
@@ -59,8 +120,10 @@ class LimitedMetric final : public Metric {
   }
 
   // The two-loop recursion, with the pairs restricted to the free variables.
-  std::vector<double> Step(const std::vector<double>& gradient,
-                           const std::vector<char>& free) const override {
+  std::vector<double> Step(const Box& box,
+                           const std::vector<double>& point,
+                           const std::vector<double>& gradient) const override {
+    const std::vector<char> free = box.Free(point, gradient);
     std::vector<double> q(gradient.size());
     for (size_t i = 0; i < q.size(); ++i) q[i] = free[i] != 0 ? gradient[i] : 0.0;
     std::vector<double> alpha(pairs_.size(), 0.0);
@@ -129,36 +192,41 @@ std::unique_ptr<Metric> MakeLimitedMetric(std::vector<double> diagonal, int memo
   return std::make_unique<LimitedMetric>(std::move(diagonal), memory);
 }
 
+// Primal-dual active sets: with some variables at bounds the others have a closed minimum; those
+// that it takes out of the box join a bound, those whose bound holds them back leave it.
 std::vector<double> NewtonStep(const std::vector<double>& hessian,
+                               const Box& box,
+                               const std::vector<double>& point,
                                const std::vector<double>& gradient,
-                               const std::vector<char>& free,
                                double damping) {
-  const std::vector<Eigen::Index> indices = Indices(free);
-  const auto n = static_cast<Eigen::Index>(indices.size());
-  const auto size = static_cast<Eigen::Index>(gradient.size());
-  const Eigen::Map<const Matrix> full(hessian.data(), size, size);
-  std::vector<double> step(gradient.size(), 0.0);
-  if (n == 0) return step;
-  Matrix h(n, n);
-  Eigen::VectorXd g(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const Eigen::Index from = indices[static_cast<size_t>(i)];
-    g[i] = gradient[static_cast<size_t>(from)];
-    for (Eigen::Index j = 0; j < n; ++j) h(i, j) = full(from, indices[static_cast<size_t>(j)]);
-  }
-  const double largest = std::max(h.diagonal().maxCoeff(), 1e-300);
-  // A semi-definite matrix may need more than was asked for; tenfold until the factors exist.
-  for (double add = damping * largest;; add = std::max(10.0 * add, 1e-14 * largest)) {
-    Matrix shifted = h;
-    shifted.diagonal().array() += add;
-    const Eigen::LLT<Matrix> llt(shifted);
-    if (llt.info() != Eigen::Success && add <= largest) continue;
-    const Eigen::VectorXd p = llt.solve(g);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      step[static_cast<size_t>(indices[static_cast<size_t>(i)])] = -p[i];
+  const auto n = static_cast<Eigen::Index>(point.size());
+  const Eigen::Map<const Matrix> h(hessian.data(), n, n);
+  std::vector<Bound> bounds = PressedBounds(box, point, gradient);
+  std::vector<double> step;
+  for (int round = 0; round < kMaxActiveSets; ++round) {
+    Eigen::VectorXd to_bounds = Eigen::VectorXd::Zero(n);
+    std::vector<char> free(point.size());
+    for (size_t i = 0; i < point.size(); ++i) {
+      const auto at = static_cast<Eigen::Index>(i);
+      free[i] = bounds[i] == Bound::kNone ? 1 : 0;
+      if (bounds[i] == Bound::kLower) to_bounds[at] = box.lower[i] - point[i];
+      if (bounds[i] == Bound::kUpper) to_bounds[at] = box.upper[i] - point[i];
     }
-    return step;
+    const Eigen::Map<const Eigen::VectorXd> g(gradient.data(), n);
+    const Eigen::VectorXd pulled = g + h * to_bounds;
+    step = FreeStep(hessian, {pulled.data(), pulled.data() + n}, free, damping);
+    for (size_t i = 0; i < point.size(); ++i) step[i] += to_bounds[static_cast<Eigen::Index>(i)];
+    const Eigen::VectorXd slope = g + h * Eigen::Map<const Eigen::VectorXd>(step.data(), n);
+    bool settled = true;
+    for (size_t i = 0; i < point.size(); ++i) {
+      const Bound next =
+          NextBound(box, i, bounds[i], point[i] + step[i], slope[static_cast<Eigen::Index>(i)]);
+      settled = settled && next == bounds[i];
+      bounds[i] = next;
+    }
+    if (settled) break;
   }
+  return step;
 }
 
 }  // namespace segcal

@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "optim/box.h"
+
 namespace segcal {
 
 // What is known about the curvature of a function: a positive definite matrix B that steps are
@@ -11,9 +13,10 @@ namespace segcal {
 class Metric {
  public:
   virtual ~Metric() = default;
-  // -B^-1 g on the free variables, 0 on the others.
-  virtual std::vector<double> Step(const std::vector<double>& gradient,
-                                   const std::vector<char>& free) const = 0;
+  // A step from `point` that descends g d + d B d / 2; it may lead out of the box.
+  virtual std::vector<double> Step(const Box& box,
+                                   const std::vector<double>& point,
+                                   const std::vector<double>& gradient) const = 0;
   // Changes B so that it maps `move` to `change`, the difference of gradients; skipped where the
   // curvature along the move is not positive.
   virtual void Learn(const std::vector<double>& move, const std::vector<double>& change) = 0;
@@ -26,11 +29,13 @@ std::unique_ptr<Metric> MakeDenseMetric(std::vector<double> hessian);
 // matrix can be kept for.
 std::unique_ptr<Metric> MakeLimitedMetric(std::vector<double> diagonal, int memory);
 
-// The step -H^-1 g on the free variables, 0 on the others. `hessian` is symmetric positive
-// semi-definite, row by row; `damping`, relative to its largest diagonal entry, makes it definite.
+// The step from `point` to the minimum of g d + d H d / 2 over the box. `hessian` is symmetric
+// positive semi-definite, row by row; `damping`, relative to its largest diagonal entry, makes it
+// definite.
 std::vector<double> NewtonStep(const std::vector<double>& hessian,
+                               const Box& box,
+                               const std::vector<double>& point,
                                const std::vector<double>& gradient,
-                               const std::vector<char>& free,
                                double damping);
 
 }  // namespace segcal

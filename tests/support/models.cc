@@ -2,6 +2,7 @@
 #include "tests/support/models.h"
 
 #include "core/json.h"
+#include "pipeline/fit.h"
 #include "pipeline/model.h"
 
 namespace segcal::testing {
@@ -11,6 +12,10 @@ Model TemperatureModel(const Dataset& dataset, double beta, const std::string& p
   Model model = UnfittedModel(spec, dataset.classes, dataset.input);
   model.state().calibrator->SetParameters({{"beta", beta}}, dataset.num_classes(), "test");
   return model;
+}
+
+Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed, int threads) {
+  return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), seed);
 }
 
 LogitsView ViewOf(const std::vector<float>& values, int64_t num_classes) {

@@ -13,6 +13,9 @@ namespace segcal::testing {
 // softmax(beta z) of this pooling, not fitted on anything.
 Model TemperatureModel(const Dataset& dataset, double beta, const std::string& pooling = "z");
 
+// A pipeline fitted to a scene.
+Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed = 0, int threads = 2);
+
 // A (C, voxels) view of float32 values in C order.
 LogitsView ViewOf(const std::vector<float>& values, int64_t num_classes);
 
