@@ -6,11 +6,14 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/print_evaluation.h"
 #include "core/file.h"
 #include "core/throw.h"
 #include "metrics/metric.h"
 #include "pipeline/case_maps.h"
+#include "pipeline/statistics.h"
 #include "report/figures.h"
+#include "report/metrics_table.h"
 #include "segcal/evaluate.h"
 
 namespace segcal::cli {
@@ -26,6 +29,9 @@ struct Arguments {
   std::string figures;
   std::string picture_case;
   std::vector<std::string> set;
+  std::string table = "text";
+  bool statistics = false;
+  StatisticsOptions statistics_options;
   EvaluateOptions options;
   RunFlags run;
   bool json = false;
@@ -93,25 +99,15 @@ std::vector<std::string> WriteFigures(const Arguments& given,
   if (!first.reliability.empty()) write("reliability.svg", ReliabilityFigure(result));
   const std::string classes = ClassReliabilityFigure(result);
   if (!classes.empty()) write("reliability_classes.svg", classes);
+  const std::string regions = RegionReliabilityFigure(result);
+  if (!regions.empty()) write("reliability_regions.svg", regions);
   const CaseMaps maps =
       MapCase(dataset, CaseIndex(dataset, given.picture_case), models, given.run.Make());
   write("case.svg", CaseFigure(dataset, maps, result));
   return files;
 }
 
-void Print(const EvaluateResult& result, const std::vector<std::string>& files) {
-  fmt::print("{}{}: {} cases, {} voxels, {} labelled\n\n{}\n",
-             result.dataset,
-             result.split.empty() ? "" : ", split " + result.split,
-             result.pipelines.front().cases.size(),
-             HumanCount(result.voxels),
-             HumanCount(result.labelled),
-             MetricsTable(result));
-  fmt::print("Mean over cases; ACE over all voxels.\n");
-  for (const std::string& file : files) fmt::print("wrote {}\n", file);
-}
-
-// The tables that were asked for.
+// The files that were asked for.
 std::vector<std::string> WriteTables(const Arguments& given, const EvaluateResult& result) {
   std::vector<std::string> files;
   const auto write = [&](const std::string& path, std::string (*text)(const EvaluateResult&)) {
@@ -125,6 +121,24 @@ std::vector<std::string> WriteTables(const Arguments& given, const EvaluateResul
   return files;
 }
 
+// From the values of cases, by the metrics of the table.
+Statistics StatisticsOf(const Arguments& given, const EvaluateResult& result) {
+  StatisticsOptions options = given.statistics_options;
+  options.threads = given.run.run.threads;
+  for (const MetricColumn& column : MetricColumns(result, given.options.families))
+    options.metrics.push_back(column.metric);
+  return ComputeStatistics({&result, 1}, options);
+}
+
+// What cannot be computed is told before the work.
+void Check(const Arguments& given, const Dataset& dataset, const std::vector<Model>& models) {
+  CaseIndex(dataset, given.picture_case);
+  std::vector<std::string> pipelines;
+  pipelines.reserve(models.size());
+  for (const Model& model : models) pipelines.push_back(model.pipeline());
+  ReferenceIndex(pipelines, given.statistics_options.reference);
+}
+
 void Run(const Arguments& given) {
   EvaluateOptions options = given.options;
   options.run = given.run.Make();
@@ -133,11 +147,14 @@ void Run(const Arguments& given) {
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
   const std::vector<Model> models = ModelsOf(given, dataset);
-  CaseIndex(dataset, given.picture_case);  // an unknown one is told before the work
-  const EvaluateResult result = Evaluate(dataset, models, options);
+  Check(given, dataset, models);
+  EvaluateResult result = Evaluate(dataset, models, options);
+  if (given.statistics || !given.statistics_options.reference.empty())
+    result.statistics = StatisticsOf(given, result);
   options.run.progress = {};
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "warning: {}\n", warning);
   std::vector<std::string> files = WriteTables(given, result);
   if (!given.figures.empty()) {
     const auto figures = WriteFigures(given, EvaluatedCases(dataset, result), models, result);
@@ -146,7 +163,7 @@ void Run(const Arguments& given) {
   if (given.json) {
     fmt::print("{}", ToJson(result));
   } else {
-    Print(result, files);
+    PrintEvaluation(result, given.options.families, given.table, files);
   }
 }
 
@@ -160,9 +177,11 @@ std::string Footer() {
       text += fmt::format("  {:<18}   --set {}={}\n", "", key, value);
   }
   text +=
-      "\nExamples:\n  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o "
-      "metrics.json\n";
-  text += "  segcal evaluate camvid -m ts.json --split test --figures figures";
+      "\nExamples:\n"
+      "  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o metrics.json\n"
+      "  segcal evaluate camvid -p 'none(z)' -m ts.json -m dc.json --statistics --table latex\n"
+      "  segcal evaluate hippocampus -m ts.json --metrics nll,ece,hd95 --set distance=physical\n"
+      "  segcal evaluate camvid -m ts.json --split test --metrics all --figures figures";
   return text;
 }
 
@@ -183,18 +202,37 @@ Action SetUpEvaluate(CLI::App& app) {
   app.add_option("--cells",
                  given->cells,
                  "Table to write: per-case sums by fine ranges of confidence, for other bins");
-  app.add_option("--metrics",
-                 given->options.families,
-                 "Families to compute, comma-separated; all: also those only computed when named")
+  app.add_option(
+         "--metrics",
+         given->options.families,
+         "What to compute and show, families or metrics, comma-separated; all: also what is "
+         "only computed when named")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--split", given->options.split, "Only the cases of this split");
-  app.add_option(
-      "--figures", given->figures, "Folder for reliability diagrams and a picture of a case");
+  app.add_option("--figures", given->figures, "Folder for reliability diagrams and maps of a case");
   app.add_option("--picture", given->picture_case, "Case to draw (default: the first)");
   app.add_option("--set", given->set, "Option of a metric, key=value; several times")
       ->allow_extra_args(false);
+  app.add_option("--table", given->table, "Form of the printed tables")
+      ->check(CLI::IsMember({"text", "markdown", "latex", "csv"}))
+      ->capture_default_str();
   app.add_flag("--json", given->json, "Print the metrics as JSON");
+  StatisticsOptions& statistics = given->statistics_options;
+  app.add_flag("--statistics",
+               given->statistics,
+               "Bootstrap intervals; for several pipelines differences from the reference, rank "
+               "tests and ranks");
+  app.add_option("--reference",
+                 statistics.reference,
+                 "Pipeline to compare the others with, for --statistics (default: the first)");
+  app.add_option("--replicates", statistics.replicates, "Of the bootstrap")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--level", statistics.level, "Of the intervals")
+      ->check(CLI::Range(0.5, 0.9999))
+      ->capture_default_str();
+  app.add_option("--seed", statistics.seed, "Of the bootstrap")->capture_default_str();
   AddRunFlags(app, &given->run);
   app.footer(Footer());
   return [given] {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,8 +19,8 @@ struct EvaluateOptions {
   std::string split;  // empty: all cases
   // Options of metric families: {"calibration_error", {{"bins", "15"}}}.
   std::map<std::string, std::map<std::string, std::string>> metrics;
-  // Families to compute. Empty: all but those that keep every probability of a case in memory;
-  // {"all"}: those too.
+  // Families to compute, named by themselves or by one of their metrics. Empty: all but those that
+  // keep every probability of a case in memory; {"all"}: those too.
   std::vector<std::string> families;
   bool keep_cells = false;  // fills CaseMetrics::cells
 };
@@ -44,11 +46,30 @@ struct CellRow {
   double confidence_sum = 0.0;
 };
 
+// A bin of a reliability diagram.
+struct ReliabilityRow {
+  double lower = 0.0;
+  double upper = 0.0;
+  int64_t count = 0;
+  int64_t correct = 0;
+  double confidence_sum = 0.0;
+};
+
+// A diagram of part of the voxels. Of one class: of voxels predicted as it ("predicted"), or of its
+// probability against the rest ("one_vs_rest").
+struct ClassReliability {
+  std::string kind;
+  int64_t class_index = -1;
+  std::vector<ReliabilityRow> rows;
+};
+
 struct CaseMetrics {
   std::string id;
   std::string group;
   std::vector<MetricResult> metrics;
   std::vector<CellRow> cells;  // if asked for
+  // Bins whose sums over cases give a metric of all voxels; `kind` is the metric ("ace").
+  std::vector<ClassReliability> pooled_bins;
 };
 
 // Cases of one group, such as the slices of one patient.
@@ -59,28 +80,20 @@ struct GroupMetrics {
   std::vector<MetricResult> pooled;  // over its voxels
 };
 
-// A bin of a reliability diagram.
-struct ReliabilityRow {
-  double lower = 0.0;
-  double upper = 0.0;
-  int64_t count = 0;
-  int64_t correct = 0;
-  double confidence_sum = 0.0;
-};
-
-// A diagram of one class: of voxels predicted as it ("predicted"), or of its probability against
-// the rest ("one_vs_rest").
-struct ClassReliability {
-  std::string kind;
-  int64_t class_index = -1;
-  std::vector<ReliabilityRow> rows;
-};
-
 // Error rate of the most confident share of the voxels.
 struct RiskRow {
   double coverage = 0.0;
   double risk = 0.0;
   double confidence = 0.0;  // of the last voxel that is accepted
+};
+
+// Calibration errors of random patches with sides of so many voxels, mean over cases.
+struct PatchRow {
+  int64_t side = 0;
+  double ece_avg = 0.0;
+  double ece_max = 0.0;
+  double mce_avg = 0.0;
+  double mce_max = 0.0;
 };
 
 struct PipelineMetrics {
@@ -91,10 +104,52 @@ struct PipelineMetrics {
   std::vector<GroupMetrics> groups;                  // empty unless the data set names groups
   std::vector<MetricResult> group_mean;              // mean over groups of their pooled values
   std::vector<ReliabilityRow> reliability;           // of the confidence, pooled
-  std::vector<ClassReliability> region_reliability;  // pooled: boundary, all, bands of distance
+  std::vector<ClassReliability> region_reliability;  // pooled: regions, bands, patches
   std::vector<ClassReliability> class_reliability;   // pooled
   std::vector<int64_t> confusion;                    // [label][predicted], pooled
   std::vector<RiskRow> risk_coverage;                // pooled
+  std::vector<PatchRow> patch_sweep;                 // if asked for
+};
+
+struct StatisticsOptions {
+  // Metrics to compare and rank pipelines by; those without a best value are left out. Empty: all.
+  std::vector<std::string> metrics = {};
+  std::string reference = {};  // pipeline that the others are compared with; empty: the first
+  int64_t replicates = 2000;
+  double level = 0.95;
+  uint64_t seed = 0;
+  int threads = 0;  // 0: all available; results do not depend on it
+};
+
+// A number with its bootstrap interval; bounds are NaN where there are fewer than two cases.
+struct MetricInterval {
+  std::string metric;
+  double estimate = 0.0;
+  double lower = 0.0;
+  double upper = 0.0;
+};
+
+// A pipeline against the reference, by one metric.
+struct MetricComparison {
+  MetricInterval difference;  // of this pipeline less the reference, paired by case
+  double p = 0.0;             // Mann-Whitney U, two-sided; NaN without values
+  double p_adjusted = 0.0;    // Benjamini-Hochberg, over all comparisons of the statistics
+};
+
+struct PipelineStatistics {
+  std::string pipeline;
+  std::vector<MetricInterval> intervals;      // of every metric
+  std::vector<MetricComparison> comparisons;  // none for the reference
+  double sum_rank = 0.0;                      // low is best
+  double mean_case_rank = 0.0;
+};
+
+struct Statistics {
+  StatisticsOptions options;  // `metrics` and `reference` as they were used
+  std::string unit;           // what was drawn: "case", or "group" where cases name groups
+  int64_t repeats = 0;
+  int64_t units = 0;  // over all repeats
+  std::vector<PipelineStatistics> pipelines;
 };
 
 struct EvaluateResult {
@@ -107,6 +162,8 @@ struct EvaluateResult {
       0;  // probability rows, of the first pipeline's members, off by more than 1e-3
   std::vector<PipelineMetrics> pipelines;
   std::vector<std::string> skipped;
+  std::vector<std::string> warnings;     // what a person should know
+  std::optional<Statistics> statistics;  // if asked for
 };
 
 // A model of a pipeline that needs no fit: none(z), none(p), none(z0).
@@ -116,6 +173,12 @@ Model Baseline(const Dataset& dataset, const std::string& pipeline);
 EvaluateResult Evaluate(const Dataset& dataset,
                         const std::vector<Model>& models,
                         const EvaluateOptions& options = {});
+
+// Intervals, comparisons and ranks from the values of cases, without reading voxels again. Several
+// results are repeats of one study, of the same pipelines and metrics: another training, another
+// draw of the calibration set.
+Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
+                             const StatisticsOptions& options = {});
 
 // The metrics file: pipelines with `mean`, `pooled` and `metric_per_case`, as documented in
 // docs/formats.md.

@@ -51,7 +51,7 @@ Scene TellTale(double wrong_share = 0.3, double precision = 1.0) {
   return scene;
 }
 
-Model FitAs(const std::string& pipeline, const Scene& scene, int threads = 2) {
+Model FitOn(const Scene& scene, const std::string& pipeline, int threads = 2) {
   return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), /*seed=*/3);
 }
 double Figure(const Model& model, const std::string& name) {
@@ -132,10 +132,10 @@ TEST(Selective, OracleSelectorReachesTheBound) {
   for (const std::string base : {"none", "ts"}) {
     const std::string pipeline = (base == "none" ? "selective(z" : "selective+" + base + "(z") +
                                  (base == "none" ? ", epochs=0)" : ", selective.epochs=0)");
-    const Model fitted = FitAs(pipeline, scene);
+    const Model fitted = FitOn(scene, pipeline);
     const Model oracle =
         WithParameters(fitted, {{"selector", OracleSelector()}, {"temperature", 1e10}});
-    const Model alone = FitAs(base + "(z)", scene);
+    const Model alone = FitOn(scene, base + "(z)");
     const Scored found = ScoreOf(oracle, alone, scene);
     EXPECT_NEAR(found.ece, found.bound, 1e-6) << base;
     // The prediction itself is too confident; `ts` is not, and pays for those it was wrong about.
@@ -153,8 +153,8 @@ TEST(Selective, EqualsItsBaseWhereNothingIsFlagged) {
   Json silent = OracleSelector();
   silent[kHiddenLayers]["bias"] = {1e6, 0.0};
   for (const std::string base : {"ts", "dc", "cms_ap"}) {
-    const Model fitted = FitAs("selective+" + base + "(z, selective.epochs=0)", scene);
-    const Model alone = FitAs(base + "(z)", scene);
+    const Model fitted = FitOn(scene, "selective+" + base + "(z, selective.epochs=0)");
+    const Model alone = FitOn(scene, base + "(z)");
     const Model none = WithParameters(fitted, {{"selector", nullptr}, {"temperature", 1e10}});
     const Model never = WithParameters(fitted, {{"selector", silent}, {"temperature", 1e10}});
     for (size_t i = 0; i < scene.logits.size(); ++i) {
@@ -165,7 +165,7 @@ TEST(Selective, EqualsItsBaseWhereNothingIsFlagged) {
 }
 
 TEST(Selective, LearnsToFindMispredictions) {
-  const Model model = FitAs("selective(z, learning_rate=0.01)", TellTale());
+  const Model model = FitOn(TellTale(), "selective(z, learning_rate=0.01)");
   EXPECT_GT(Figure(model, "misprediction_recall"), 0.95);
   EXPECT_GT(Figure(model, "misprediction_precision"), 0.95);
   EXPECT_EQ(Figure(model, "temperature"), 1e10);
@@ -177,8 +177,8 @@ TEST(Selective, LearnsToFindMispredictions) {
 // error: here flagged voxels are right half of the time, so neither end is.
 TEST(Selective, ChoosesTheTemperatureByRecall) {
   const Scene scene = TellTale(/*wrong_share=*/0.4, /*precision=*/0.5);
-  const Model base = FitAs("none(z)", scene);
-  const Model fitted = FitAs("selective(z, epochs=0)", scene);
+  const Model base = FitOn(scene, "none(z)");
+  const Model fitted = FitOn(scene, "selective(z, epochs=0)");
   const Selector oracle = Selector::FromJson(OracleSelector(), kClasses, "oracle");
   const auto chosen = [&](double recall) {
     return ChooseTemperature(*scene.Stream(2), Pooling{}, *base.state().calibrator, oracle, recall);
@@ -215,7 +215,7 @@ TEST(Selective, DeclaresWhatItsBaseKeeps) {
 
 TEST(Selective, FlagsNothingWhereEverythingIsRight) {
   const Scene scene = TellTale(/*wrong_share=*/0.0);
-  const Model model = FitAs("selective(z)", scene);
+  const Model model = FitOn(scene, "selective(z)");
   EXPECT_TRUE(model.state().calibrator->Parameters()["selector"].is_null());
   bool said = false;
   for (const std::string& warning : model.state().fit.outcome.warnings) {
@@ -225,7 +225,7 @@ TEST(Selective, FlagsNothingWhereEverythingIsRight) {
 }
 
 TEST(Selective, RefusesParametersThatAreNotItsOwn) {
-  const Model model = FitAs("selective(z, epochs=0)", TellTale());
+  const Model model = FitOn(TellTale(), "selective(z, epochs=0)");
   testing::ExpectError(ErrorCode::kBadData, {"temperature", "0"}, [&] {
     WithParameters(model, {{"temperature", 0.0}});
   });

@@ -21,11 +21,7 @@ bool FitsIntegers(const VoxelGrid& grid) {
   return diagonal < kLargest;
 }
 
-}  // namespace
-
-std::vector<int32_t> SquaredCaseDistances(const CaseReader& reader) {
-  const VoxelGrid grid = MakeGrid(reader.shape());
-  const std::vector<int32_t> labels = ReadAllLabels(reader);
+std::vector<int32_t> InVoxels(const VoxelGrid& grid, const std::vector<int32_t>& labels) {
   // One thread: the others are at work on other cases.
   if (FitsIntegers(grid)) return SquaredBoundaryDistances(grid, labels, 1);
   const std::vector<double> exact = SquaredDistances(grid, LabelBoundary(grid, labels), 1);
@@ -34,6 +30,18 @@ std::vector<int32_t> SquaredCaseDistances(const CaseReader& reader) {
     return std::isinf(x) ? kNoSource : static_cast<int32_t>(std::min(x, kLargest));
   });
   return squared;
+}
+
+}  // namespace
+
+CaseDistances SquaredCaseDistances(const CaseReader& reader, bool with_lengths) {
+  const std::vector<int32_t> labels = ReadAllLabels(reader);
+  CaseDistances distances{.voxels = InVoxels(MakeGrid(reader.shape()), labels), .lengths = {}};
+  if (with_lengths) {
+    const VoxelGrid grid = MakeGrid(reader.shape(), reader.spacing());
+    distances.lengths = SquaredDistances(grid, LabelBoundary(grid, labels), 1);
+  }
+  return distances;
 }
 
 }  // namespace segcal

@@ -138,70 +138,6 @@ HWY_INLINE void AddRow(
   others.Flush(edges, bins);
 }
 
-// Confidences this near to an edge, in bins, are compared with it: the edges are rounded, and so is
-// the product of a confidence and the number of bins.
-constexpr float kNearEdge = 1.0f / 256;
-
-// bin[v] of a vector of values in [0, 1]. From half of the last bin on there is no edge to mind.
-HWY_INLINE void FindBinsOf(const float* x, const BinEdges& edges, int32_t* bin) {
-  const DF d;
-  const DI di;
-  const float num_bins = static_cast<float>(edges.upper.size());
-  const VF place =
-      hn::Min(hn::Mul(hn::Load(d, x), hn::Set(d, num_bins)), hn::Set(d, num_bins - 0.5f));
-  hn::Store(hn::ConvertTo(di, place), di, bin);
-  const VF distance = hn::Abs(hn::Sub(place, hn::Round(place)));
-  if (hn::AllFalse(d, hn::Lt(distance, hn::Set(d, kNearEdge)))) return;
-  for (size_t i = 0; i < hn::Lanes(d); ++i) bin[i] = static_cast<int32_t>(BinOf(x[i], edges));
-}
-
-// What the voxels of a tile add to their bins: zeros without a label.
-struct Terms {
-  alignas(64) int32_t bin[kTileVoxels];
-  alignas(64) int32_t count[kTileVoxels];
-  alignas(64) int32_t correct[kTileVoxels];
-  alignas(64) float confidence[kTileVoxels];
-};
-
-HWY_INLINE void FindTerms(const float* confidence,
-                          const uint16_t* predicted,
-                          const int32_t* labels,
-                          const BinEdges& edges,
-                          Terms* terms) {
-  const DF d;
-  const DI di;
-  const hn::Rebind<uint16_t, DF> du16;
-  const VI one = hn::Set(di, 1);
-  for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    FindBinsOf(confidence + v, edges, terms->bin + v);
-    const VI label = hn::Load(di, labels + v);
-    const VI top = hn::PromoteTo(di, hn::Load(du16, predicted + v));
-    const auto labelled = hn::Gt(label, hn::Set(di, kNoLabel));
-    const VF x = hn::IfThenElseZero(hn::RebindMask(d, labelled), hn::Load(d, confidence + v));
-    hn::Store(hn::IfThenElseZero(labelled, one), di, terms->count + v);
-    hn::Store(hn::IfThenElseZero(hn::Eq(label, top), one), di, terms->correct + v);
-    hn::Store(x, d, terms->confidence + v);
-  }
-}
-
-void TopLabelPass(const float* confidence,
-                  const uint16_t* predicted,
-                  const int32_t* labels,
-                  const BinEdges& edges,
-                  BinSums* bins) {
-  const int64_t num_bins = static_cast<int64_t>(edges.upper.size());
-  Terms terms;
-  FindTerms(confidence, predicted, labels, edges, &terms);
-  for (int64_t v = 0; v < kTileVoxels; v += kBinTables) {
-    for (int64_t t = 0; t < kBinTables; ++t) {
-      BinSums& bin = bins[t * num_bins + terms.bin[v + t]];
-      bin.count += terms.count[v + t];
-      bin.correct += terms.correct[v + t];
-      bin.confidence += static_cast<double>(terms.confidence[v + t]);
-    }
-  }
-}
-
 void ClasswisePass(const float* probs,
                    const int32_t* labels,
                    int64_t num_classes,
@@ -222,19 +158,10 @@ HWY_AFTER_NAMESPACE();
 namespace segcal {
 
 HWY_EXPORT(FindBinsPass);
-HWY_EXPORT(TopLabelPass);
 HWY_EXPORT(ClasswisePass);
 
 void FindBins(const float* x, int64_t n, const BinEdges& edges, uint16_t* bin) noexcept {
   SEGCAL_DISPATCH(FindBinsPass)(x, n, edges, bin);
-}
-
-void AddTopLabelBins(const float* confidence,
-                     const uint16_t* predicted,
-                     const int32_t* labels,
-                     const BinEdges& edges,
-                     std::span<BinSums> bins) noexcept {
-  SEGCAL_DISPATCH(TopLabelPass)(confidence, predicted, labels, edges, bins.data());
 }
 
 void AddClasswiseBins(const float* probs,

@@ -19,8 +19,8 @@ struct BinSums {
 // Equal-width bins over [0, 1] given by ascending float32 upper edges; a value x falls into the
 // first bin k with x <= upper[k] (rule (lo, hi]) or x < upper[k] (rule [lo, hi)), values past the
 // last edge into the last bin. The bin is floor(x * number of bins), corrected by comparison with
-// the edges where x is near one, so every edge must lie within 1/500 of a bin of its place: float32
-// ones do up to 10000 bins.
+// the edges beside it, so every edge must lie within a bin of its place: float32 ones do up to
+// 10000 bins.
 struct BinEdges {
   std::span<const float> upper;
   bool closed_above = true;  // (lo, hi]
@@ -28,19 +28,6 @@ struct BinEdges {
 
 // bin[v] for n values in [0, 1].
 void FindBins(const float* x, int64_t n, const BinEdges& edges, uint16_t* bin) noexcept;
-
-// Tables that AddTopLabelBins fills, voxel v table v modulo this. Neighbours mostly fall into one
-// bin, and adding to memory that was just written waits for the write: with one table, twice the
-// time.
-inline constexpr int64_t kBinTables = 4;
-
-// Top-label reliability: voxels with a label, binned by confidence; correct if predicted == label.
-// bins[t * edges.upper.size() + k] for bin k of table t, which the caller adds up over t.
-void AddTopLabelBins(const float* confidence,
-                     const uint16_t* predicted,
-                     const int32_t* labels,
-                     const BinEdges& edges,
-                     std::span<BinSums> bins) noexcept;
 
 // One-versus-rest reliability of every class: bins[c * edges.upper.size() + k].
 void AddClasswiseBins(const float* probs,

@@ -60,42 +60,6 @@ void ExpectSame(const std::vector<BinSums>& fast, const std::vector<BinSums>& ex
   }
 }
 
-std::vector<BinSums> AddedUp(const std::vector<BinSums>& tables) {
-  std::vector<BinSums> bins(tables.size() / kBinTables);
-  for (size_t i = 0; i < tables.size(); ++i) {
-    BinSums& bin = bins[i % bins.size()];
-    bin.count += tables[i].count;
-    bin.correct += tables[i].correct;
-    bin.confidence += tables[i].confidence;
-  }
-  return bins;
-}
-
-TEST(AddTopLabelBins, AgreesWithReference) {
-  ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_bins : {1, 2, 15, 50}) {
-      const std::vector<float> upper = EqualEdges(num_bins);
-      const std::vector<float> values = CriticalValues(upper);
-      const RandomTile random(2, 6, 233, 1.0);
-      AlignedArray<float> confidence(kTileVoxels);
-      for (int64_t v = 0; v < kTileVoxels; ++v) {
-        confidence[v] = values[static_cast<size_t>(v * 7) % values.size()];
-      }
-      for (const bool closed_above : {true, false}) {
-        SCOPED_TRACE(target + " bins " + std::to_string(num_bins));
-        const BinEdges edges{.upper = upper, .closed_above = closed_above};
-        std::vector<BinSums> tables(kBinTables * upper.size());
-        std::vector<BinSums> exact(upper.size());
-        AddTopLabelBins(
-            confidence.data(), random.decision.data(), random.labels.data(), edges, tables);
-        reference::TopLabelBins(
-            confidence.data(), random.decision.data(), random.labels.data(), edges, exact.data());
-        ExpectSame(AddedUp(tables), exact);
-      }
-    }
-  });
-}
-
 TEST(AddClasswiseBins, AgreesWithReference) {
   ForEveryTarget([](const std::string& target) {
     for (const int64_t num_classes : {1, 2, 5, 20, 150}) {

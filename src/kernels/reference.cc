@@ -241,20 +241,6 @@ int64_t Bin(float x, const BinEdges& edges) {
   return std::min(edge - begin, end - begin - 1);
 }
 
-void TopLabelBins(const float* confidence,
-                  const uint16_t* predicted,
-                  const int32_t* labels,
-                  const BinEdges& edges,
-                  BinSums* bins) {
-  for (int64_t v = 0; v < kTileVoxels; ++v) {
-    if (labels[v] == kNoLabel) continue;
-    BinSums& bin = bins[Bin(confidence[v], edges)];
-    bin.count += 1;
-    bin.correct += predicted[v] == labels[v] ? 1 : 0;
-    bin.confidence += static_cast<double>(confidence[v]);
-  }
-}
-
 void ClasswiseBins(const float* probs,
                    const int32_t* labels,
                    int64_t num_classes,

@@ -51,11 +51,6 @@ ScoreSums Scores(const float* probs,
 
 // The first bin whose upper edge is not below (or, open above, is above) x, else the last.
 int64_t Bin(float x, const BinEdges& edges);
-void TopLabelBins(const float* confidence,
-                  const uint16_t* predicted,
-                  const int32_t* labels,
-                  const BinEdges& edges,
-                  BinSums* bins);
 void ClasswiseBins(const float* probs,
                    const int32_t* labels,
                    int64_t num_classes,

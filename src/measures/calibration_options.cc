@@ -40,7 +40,7 @@ Norm CalibrationOptions::gap_norm() const {
   return norm == "max" ? Norm::kLargest : Norm::kMean;
 }
 
-CalibrationOptions ParseCalibrationOptions(const std::string& family, const OptionMap& given) {
+OptionMap WithPreset(const OptionMap& given) {
   OptionMap all = given;
   const auto named = given.find("preset");
   for (const Preset& preset : Presets()) {
@@ -48,7 +48,11 @@ CalibrationOptions ParseCalibrationOptions(const std::string& family, const Opti
     if (named != given.end() && named->second == preset.name)
       all.insert(preset.options.begin(), preset.options.end());
   }
-  return ParseOptions<CalibrationOptions>(family, all);
+  return all;
+}
+
+CalibrationOptions ParseCalibrationOptions(const std::string& family, const OptionMap& given) {
+  return ParseOptions<CalibrationOptions>(family, WithPreset(given));
 }
 
 }  // namespace segcal

@@ -47,6 +47,7 @@ struct CalibrationOptions {
 };
 
 // What a person gave, completed by the preset it names.
+OptionMap WithPreset(const OptionMap& given);
 CalibrationOptions ParseCalibrationOptions(const std::string& family, const OptionMap& given);
 
 }  // namespace segcal

@@ -79,7 +79,8 @@ class CaseGatherer {
         boxes_(input.pooling, input.scores),
         background_(background),
         image_(OpenImage(reader, input)) {
-    if (options.all_region) squared_distance_ = SquaredCaseDistances(reader);
+    if (options.all_region)
+      squared_distance_ = SquaredCaseDistances(reader, /*with_lengths=*/false).voxels;
   }
 
   // Patches are numbered by their place in the planes, however the boxes are cut.

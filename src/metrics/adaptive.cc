@@ -171,6 +171,9 @@ extern constinit const MetricInfo kAdaptive{.name = "adaptive",
                                             .numbers = kNumbers,
                                             .defaults = &DefaultOptions<AdaptiveOptions>,
                                             .make = &MakeAdaptive,
-                                            .on_request = true};
+                                            .on_request = true,
+                                            .bytes_per_voxel = [](int64_t num_classes) -> int64_t {
+                                              return (num_classes + 1) * sizeof(uint32_t);
+                                            }};
 
 }  // namespace segcal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "measures/calibration_options.h"
 #include "measures/cells.h"
@@ -14,6 +15,23 @@
 namespace segcal {
 namespace {
 
+struct BoundaryOptions {
+  CalibrationOptions calibration;
+  // What bands and their distances are measured in: voxels, or the units of the spacing.
+  std::string distance = "voxels";
+
+  template <class Self, class Visitor>
+  static void Fields(Self& self, Visitor&& field) {
+    CalibrationOptions::Fields(self.calibration, field);
+    field("distance", self.distance, OneOf({"voxels", "physical"}));
+  }
+
+  static BoundaryOptions Parse(const OptionMap& given) {
+    return ParseOptions<BoundaryOptions>("boundary_ece", WithPreset(given));
+  }
+  bool physical() const { return distance == "physical"; }
+};
+
 // Distances of the voxels of a band: D_k of (BA5).
 struct DistanceSum {
   double pending = 0.0;
@@ -25,9 +43,15 @@ struct DistanceSum {
   }
 };
 
+// A distance in voxels or in units of the spacing; infinite where a case has no boundary.
+double Squared(int32_t voxels) {
+  return voxels == kNoSource ? std::numeric_limits<double>::infinity()
+                             : static_cast<double>(voxels);
+}
+
 // Where a case has no boundary: the lower end of the last band.
-double DistanceOf(int32_t squared) {
-  return squared == kNoSource ? kBandEdges.back() : std::sqrt(static_cast<double>(squared));
+double DistanceOf(double squared) {
+  return std::isinf(squared) ? kBandEdges.back() : std::sqrt(squared);
 }
 
 // Groups of the region All: its part Boundary, and the rest.
@@ -37,11 +61,12 @@ enum RegionGroup : int64_t { kAtBoundary, kElsewhere, kNumRegionGroups };
 // Boundary and All, docs/methods/regions.md.
 class BoundaryAccumulator final : public MetricAccumulator {
  public:
-  BoundaryAccumulator(const MetricContext& context, const CalibrationOptions& options)
-      : rule_(options.rule()),
+  BoundaryAccumulator(const MetricContext& context, const BoundaryOptions& options)
+      : rule_(options.calibration.rule()),
+        physical_(options.physical()),
         num_classes_(context.num_classes),
         background_(context.background),
-        labels_(options.foreground ? context.background : -1),
+        labels_(options.calibration.foreground ? context.background : -1),
         sums_(CellGrid::Make({rule_}), kNumBands * num_classes_),
         regions_(CellGrid::Make({rule_}), kNumRegionGroups) {}
 
@@ -49,15 +74,16 @@ class BoundaryAccumulator final : public MetricAccumulator {
     const int32_t* labels = labels_.Of(tile.labels);
     for (int64_t v = 0; v < kTileVoxels; ++v) {
       if (labels[v] == kNoLabel) continue;
-      const int32_t squared = tile.squared_distance[v];
+      const int32_t in_voxels = tile.squared_distance[v];
+      const double squared = physical_ ? tile.squared_length[v] : Squared(in_voxels);
       const int64_t band = BandOf(squared);
       const float confidence = tile.confidence[v];
       const bool correct = tile.predicted[v] == labels[v];
       sums_.Add(band * num_classes_ + tile.predicted[v], confidence, correct);
-      if (InAllRegion(labels[v], squared, background_))
-        regions_.Add(InBoundaryRegion(squared) ? kAtBoundary : kElsewhere, confidence, correct);
+      if (InAllRegion(labels[v], in_voxels, background_))
+        regions_.Add(InBoundaryRegion(in_voxels) ? kAtBoundary : kElsewhere, confidence, correct);
       distances_[static_cast<size_t>(band)].pending += DistanceOf(squared);
-      without_boundary_ += squared == kNoSource ? 1 : 0;
+      without_boundary_ += in_voxels == kNoSource ? 1 : 0;
     }
   }
 
@@ -152,6 +178,7 @@ class BoundaryAccumulator final : public MetricAccumulator {
   }
 
   BinRule rule_;  // of regions and diagrams
+  bool physical_;
   int64_t num_classes_;
   int64_t background_;
   ForegroundLabels labels_;
@@ -171,25 +198,15 @@ constexpr MetricNumber kNumbers[] = {
      0.0,
      kOne},
     {"gap_0_3",
-     "gap of the voxels less than 3 voxels from the label boundary",
+     "gap where the label boundary is nearer than 3 voxels (or units of the spacing)",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
      kOne},
-    {"gap_3_7",
-     "gap of the voxels 3 to less than 7 voxels away",
-     Goal::kLow,
-     Aggregate::kMeanOverCases,
-     0.0,
-     kOne},
-    {"gap_7_15",
-     "gap of the voxels 7 to less than 15 voxels away",
-     Goal::kLow,
-     Aggregate::kMeanOverCases,
-     0.0,
-     kOne},
+    {"gap_3_7", "gap where it is 3 to 7 away", Goal::kLow, Aggregate::kMeanOverCases, 0.0, kOne},
+    {"gap_7_15", "gap where it is 7 to 15 away", Goal::kLow, Aggregate::kMeanOverCases, 0.0, kOne},
     {"gap_15_inf",
-     "gap of the voxels 15 or more voxels away",
+     "gap where it is 15 or more away",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
@@ -228,18 +245,20 @@ constexpr MetricNumber kNumbers[] = {
 
 std::unique_ptr<MetricAccumulator> MakeBoundary(const MetricContext& context,
                                                 const OptionMap& options) {
-  return std::make_unique<BoundaryAccumulator>(context,
-                                               ParseCalibrationOptions("boundary_ece", options));
+  return std::make_unique<BoundaryAccumulator>(context, BoundaryOptions::Parse(options));
 }
+
+bool NeedsLengths(const OptionMap& options) { return BoundaryOptions::Parse(options).physical(); }
 
 }  // namespace
 
 extern constinit const MetricInfo kBoundaryErrors{.name = "boundary_ece",
                                                   .reference = "Zeevi25",
                                                   .numbers = kNumbers,
-                                                  .defaults = &DefaultOptions<CalibrationOptions>,
+                                                  .defaults = &DefaultOptions<BoundaryOptions>,
                                                   .make = &MakeBoundary,
                                                   .on_request = false,
-                                                  .needs_distance = true};
+                                                  .needs_distance = true,
+                                                  .needs_lengths = &NeedsLengths};
 
 }  // namespace segcal

@@ -59,6 +59,18 @@ TEST(BoundaryError, WithoutBoundaryIsOneFarBand) {
   EXPECT_TRUE(std::isnan(Value(*errors, "ece_boundary")));
 }
 
+// In voxels both are in the first band; 4 units away is the second, with weight 1/5.
+TEST(BoundaryError, MeasuresBandsInUnitsOfTheSpacingWhenToldTo) {
+  std::vector<Voxel> voxels = {At(0, 0.75f, true), At(1, 0.5f, true)};
+  voxels[1].squared_length = 16.0;
+  const auto errors = Accumulate("boundary_ece", voxels, {{"distance", "physical"}});
+  EXPECT_EQ(Value(*errors, "gap_0_3"), 0.25);
+  EXPECT_EQ(Value(*errors, "gap_3_7"), 0.5);
+  EXPECT_DOUBLE_EQ(Value(*errors, "ba_ece"), (0.25 + 0.5 / 5.0) / (1.0 + 1.0 / 5.0));
+  // Regions stay in voxels.
+  EXPECT_DOUBLE_EQ(Value(*errors, "ece_boundary"), 0.375);
+}
+
 // TopLabelVoxel labels right voxels 0 and wrong ones 1; 0 is the background here.
 TEST(BoundaryError, RegionsAreBoundaryAndForegroundEnlargedByIt) {
   const std::vector<Voxel> voxels = {At(4, 0.75f, true),    // background near the boundary

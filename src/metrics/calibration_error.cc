@@ -49,6 +49,11 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
     return diagrams;
   }
 
+  std::vector<ReliabilityDiagram> PooledBins() const override {
+    const BinRule rule = options_.ace_rule();
+    return {{.kind = "ace", .class_index = -1, .bins = RowsOf(rule, sums_.Bins(rule))}};
+  }
+
   std::vector<CellTotals> Cells() const override {
     return CellsOf("predicted", sums_, sums_.num_groups());
   }
@@ -98,7 +103,8 @@ constexpr MetricNumber kNumbers[] = {
      Goal::kLow,
      Aggregate::kPooled,
      0.0,
-     kOne},
+     kOne,
+     &AverageError},
     {"rms_ce",
      "root of the occupancy-weighted mean squared gap",
      Goal::kLow,

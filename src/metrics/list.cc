@@ -23,4 +23,13 @@ const std::vector<const MetricInfo*>& Metrics() {
   return metrics;
 }
 
+const MetricNumber* FindNumber(const std::string& name) {
+  for (const MetricInfo* info : Metrics()) {
+    for (const MetricNumber& number : info->numbers) {
+      if (name == number.name) return &number;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace segcal

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <sstream>
 
 #include "core/exact_sum.h"
 #include "measures/cells.h"
+#include "measures/diagram.h"
 #include "metrics/metric.h"
 #include "spatial/regions.h"
 
@@ -17,6 +19,8 @@ struct LocalOptions {
   int64_t patch = 72;
   int64_t patches = 10;
   int64_t patch_seed = 0;
+  // Further sides to measure in the same pass: "8,16,32".
+  std::string patch_sweep;
 
   template <class Self, class Visitor>
   static void Fields(Self& self, Visitor&& field) {
@@ -25,9 +29,18 @@ struct LocalOptions {
     field("patch", self.patch, AtLeast(1));
     field("patches", self.patches, Between(1, 1000));
     field("patch_seed", self.patch_seed, AtLeast(0));
+    field("patch_sweep", self.patch_sweep, Any());
   }
 
   BinRule rule() const { return {local_bins, local_edges}; }
+  // `patch`, then those of the sweep.
+  std::vector<int64_t> Sides() const {
+    std::vector<int64_t> sides = {patch};
+    std::istringstream list(patch_sweep);
+    for (std::string text; std::getline(list, text, ',');)
+      ParseField("local: patch_sweep", text, AtLeast(1), &sides.emplace_back());
+    return sides;
+  }
 };
 
 // Mean of the defined values; NaN if there is none.
@@ -62,19 +75,32 @@ struct LocalMeans {
   }
 };
 
+// Bins of diagrams: of all patches, and of the worst patch of each case.
+struct PatchBins {
+  std::vector<Bin> all;
+  std::vector<Bin> worst;
+
+  void Merge(const PatchBins& other) {
+    MergeBins(other.all, &all);
+    MergeBins(other.worst, &worst);
+  }
+  static void MergeBins(const std::vector<Bin>& from, std::vector<Bin>* to) {
+    for (size_t k = 0; k < to->size(); ++k) (*to)[k].Merge(from[k]);
+  }
+};
+
 // Calibration errors of random patches, docs/methods/local.md. Patches are about one image: of
 // several cases together, numbers are means over cases.
 class LocalAccumulator final : public MetricAccumulator {
  public:
   LocalAccumulator(const MetricContext& context, const LocalOptions& options)
       : options_(options),
+        sides_(options.Sides()),
         grid_(context.grid),
-        patches_(LocalPatches(grid_,
-                              options.patch,
-                              options.patches,
-                              static_cast<uint64_t>(options.patch_seed),
-                              /*stream=*/0)),
-        sums_(CellGrid::Make({options.rule()}), options.patches) {}
+        patches_(Patches()),
+        sums_(CellGrid::Make({options.rule()}), static_cast<int64_t>(patches_.size())),
+        cases_(sides_.size()),
+        case_bins_(EmptyBins()) {}
 
   void Add(const EvalTile& tile) override {
     for (int64_t v = 0; v < kTileVoxels; ++v) {
@@ -94,37 +120,91 @@ class LocalAccumulator final : public MetricAccumulator {
   void Merge(const MetricAccumulator& other) override {
     const auto& from = static_cast<const LocalAccumulator&>(other);
     sums_.Merge(from.sums_);
-    cases_.Merge(from.cases_);
+    MergeMeans(from.cases_);
+    case_bins_.Merge(from.case_bins_);
     pooled_ = pooled_ || from.pooled_;
   }
   void MergeCase(const MetricAccumulator& whole_case) override {
-    cases_.Merge(static_cast<const LocalAccumulator&>(whole_case).Means());
+    const auto& from = static_cast<const LocalAccumulator&>(whole_case);
+    MergeMeans(from.Means());
+    case_bins_.Merge(from.Bins());
     pooled_ = true;
   }
 
   std::vector<MetricValue> Finish() const override {
-    const LocalMeans means = Means();
+    const LocalMeans means = Means()[0];
     return {{"ece_local_avg", means.ece_avg.value(), {}},
             {"ece_local_max", means.ece_max.value(), {}},
             {"mce_local_avg", means.mce_avg.value(), {}},
             {"mce_local_max", means.mce_max.value(), {}}};
   }
 
+  std::vector<ReliabilityDiagram> Reliability() const override {
+    const PatchBins bins = Bins();
+    const BinRule rule = options_.rule();
+    return {{.kind = "local_avg", .class_index = -1, .bins = RowsOf(rule, bins.all)},
+            {.kind = "local_max", .class_index = -1, .bins = RowsOf(rule, bins.worst)}};
+  }
+
+  std::vector<PatchErrors> PatchSweep() const override {
+    if (sides_.size() == 1) return {};
+    const std::vector<LocalMeans> means = Means();
+    std::vector<PatchErrors> errors;
+    for (size_t i = 1; i < sides_.size(); ++i) {
+      errors.push_back({.side = sides_[i],
+                        .ece_avg = means[i].ece_avg.value(),
+                        .ece_max = means[i].ece_max.value(),
+                        .mce_avg = means[i].mce_avg.value(),
+                        .mce_max = means[i].mce_max.value()});
+    }
+    return errors;
+  }
+
  private:
-  // The means of the cases so far, or the numbers of the one case that is being added.
-  LocalMeans Means() const {
+  // Those of the first side, then those of the next.
+  std::vector<VoxelBox> Patches() const {
+    std::vector<VoxelBox> patches;
+    for (const int64_t side : sides_) {
+      const std::vector<VoxelBox> some = LocalPatches(grid_,
+                                                      side,
+                                                      options_.patches,
+                                                      static_cast<uint64_t>(options_.patch_seed),
+                                                      /*stream=*/0);
+      patches.insert(patches.end(), some.begin(), some.end());
+    }
+    return patches;
+  }
+
+  PatchBins EmptyBins() const {
+    const std::vector<Bin> empty(BinStarts(options_.rule()).size());
+    return {.all = empty, .worst = empty};
+  }
+
+  void MergeMeans(const std::vector<LocalMeans>& other) {
+    for (size_t i = 0; i < cases_.size(); ++i) cases_[i].Merge(other[i]);
+  }
+
+  double ErrorOf(int64_t patch, Norm norm) const {
+    return BinnedError(sums_.Bins(options_.rule(), patch), sums_.Count(patch), norm);
+  }
+
+  // By side: the means of the cases so far, or the numbers of the one case that is being added.
+  std::vector<LocalMeans> Means() const {
     if (pooled_) return cases_;
-    LocalMeans means;
-    AddPatches(Norm::kMean, &means.ece_avg, &means.ece_max);
-    AddPatches(Norm::kLargest, &means.mce_avg, &means.mce_max);
+    std::vector<LocalMeans> means(sides_.size());
+    for (size_t i = 0; i < means.size(); ++i) {
+      const int64_t first = static_cast<int64_t>(i) * options_.patches;
+      AddPatches(first, Norm::kMean, &means[i].ece_avg, &means[i].ece_max);
+      AddPatches(first, Norm::kLargest, &means[i].mce_avg, &means[i].mce_max);
+    }
     return means;
   }
 
-  void AddPatches(Norm norm, ExactMean* average, ExactMean* worst) const {
+  void AddPatches(int64_t first, Norm norm, ExactMean* average, ExactMean* worst) const {
     ExactMean mean;
     double largest = std::nan("");
-    for (int64_t k = 0; k < options_.patches; ++k) {
-      const double error = BinnedError(sums_.Bins(options_.rule(), k), sums_.Count(k), norm);
+    for (int64_t k = first; k < first + options_.patches; ++k) {
+      const double error = ErrorOf(k, norm);
       mean.Add(error);
       largest = std::fmax(largest, error);
     }
@@ -132,11 +212,27 @@ class LocalAccumulator final : public MetricAccumulator {
     worst->Add(largest);
   }
 
+  // Of the first side; of the cases so far, or the one case that is being added.
+  PatchBins Bins() const {
+    if (pooled_) return case_bins_;
+    PatchBins bins = EmptyBins();
+    int64_t worst = -1;
+    for (int64_t k = 0; k < options_.patches; ++k) {
+      PatchBins::MergeBins(sums_.Bins(options_.rule(), k), &bins.all);
+      const double error = ErrorOf(k, Norm::kMean);
+      if (worst < 0 ? !std::isnan(error) : error > ErrorOf(worst, Norm::kMean)) worst = k;
+    }
+    if (worst >= 0) PatchBins::MergeBins(sums_.Bins(options_.rule(), worst), &bins.worst);
+    return bins;
+  }
+
   LocalOptions options_;
+  std::vector<int64_t> sides_;
   VoxelGrid grid_;
-  std::vector<VoxelBox> patches_;
-  CellSums sums_;  // by patch
-  LocalMeans cases_;
+  std::vector<VoxelBox> patches_;  // by side
+  CellSums sums_;                  // by patch
+  std::vector<LocalMeans> cases_;  // by side
+  PatchBins case_bins_;
   bool pooled_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "metrics/spatial_testing.h"
+#include "segcal/error.h"
 #include "spatial/regions.h"
 
 namespace segcal {
@@ -107,6 +108,45 @@ TEST(Local, LeavesPatchesWithoutLabelledVoxelsOut) {
   for (Voxel& voxel : image.voxels) voxel.label = kNoLabel;
   for (const MetricValue& number : Accumulate("local", image)->Finish()) {
     EXPECT_TRUE(std::isnan(number.value)) << number.name;
+  }
+}
+
+TEST(Local, SweepsOverSidesInOnePass) {
+  const Image image = RandomImage(12, {30, 40});
+  const auto swept = Accumulate("local", image, {{"patch", "7"}, {"patch_sweep", "5,20"}});
+  EXPECT_EQ(Value(*swept, "ece_local_avg"),
+            Value(*Accumulate("local", image, {{"patch", "7"}}), "ece_local_avg"));
+  const std::vector<PatchErrors> sweep = swept->PatchSweep();
+  ASSERT_EQ(sweep.size(), 2u);
+  for (const PatchErrors& errors : sweep) {
+    const auto alone = Accumulate("local", image, {{"patch", std::to_string(errors.side)}});
+    EXPECT_EQ(errors.ece_avg, Value(*alone, "ece_local_avg")) << errors.side;
+    EXPECT_EQ(errors.ece_max, Value(*alone, "ece_local_max")) << errors.side;
+    EXPECT_EQ(errors.mce_avg, Value(*alone, "mce_local_avg")) << errors.side;
+    EXPECT_EQ(errors.mce_max, Value(*alone, "mce_local_max")) << errors.side;
+  }
+  EXPECT_THROW(Accumulate("local", image, {{"patch_sweep", "5,x"}}), Error);
+  EXPECT_THROW(Accumulate("local", image, {{"patch_sweep", "0"}}), Error);
+}
+
+// The patch as large as the image: every patch, and the worst one, is the image.
+TEST(Local, DiagramsAreOfAllPatchesAndOfTheWorst) {
+  const Image image = RandomImage(13, {20, 20});
+  const auto whole = Accumulate("calibration_error", image, {{"bins", "10"}});
+  const auto sums = Accumulate("local", image, {{"patch", "20"}, {"patches", "3"}});
+  const auto twice = testing::Family("local").make({.num_classes = 3}, {});
+  twice->MergeCase(*Accumulate("local", image, {{"patch", "20"}}));
+  twice->MergeCase(*Accumulate("local", image, {{"patch", "20"}}));
+  const std::vector<ReliabilityBin> expected = testing::TopLabelBins(*whole);
+  const std::vector<ReliabilityDiagram> found = sums->Reliability();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].kind, "local_avg");
+  EXPECT_EQ(found[1].kind, "local_max");
+  for (size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_EQ(found[0].bins[k].count, 3 * expected[k].count) << k;
+    EXPECT_EQ(found[1].bins[k].count, expected[k].count) << k;
+    EXPECT_EQ(found[1].bins[k].correct, expected[k].correct) << k;
+    EXPECT_EQ(twice->Reliability()[1].bins[k].count, 2 * expected[k].count) << k;
   }
 }
 

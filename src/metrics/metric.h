@@ -30,6 +30,8 @@ struct EvalTile {
   // [kTileVoxels]: squared distance in voxels to the nearest label boundary; null unless the family
   // needs it (MetricInfo::needs_distance).
   const int32_t* squared_distance = nullptr;
+  // [kTileVoxels]: the same in the units of the spacing; null unless MetricInfo::needs_lengths.
+  const double* squared_length = nullptr;
 };
 
 // What a metric may need to know about the data set.
@@ -45,6 +47,15 @@ struct MetricValue {
   std::string name;
   double value = 0.0;
   std::vector<double> per_class;  // empty, or one per class
+};
+
+// Errors of random patches of one side, in voxels.
+struct PatchErrors {
+  int64_t side = 0;
+  double ece_avg = 0.0;
+  double ece_max = 0.0;
+  double mce_avg = 0.0;
+  double mce_max = 0.0;
 };
 
 // A family of metrics that share sums. Add, then Merge in any order, then Finish: the result does
@@ -67,11 +78,15 @@ class MetricAccumulator {
   // One value per entry of MetricInfo::numbers, in that order.
   virtual std::vector<MetricValue> Finish() const = 0;
   virtual std::vector<ReliabilityDiagram> Reliability() const { return {}; }
+  // For every number that is pooled (Aggregate::kPooled), the bins whose sums over cases give it;
+  // `kind` is the number. An interval of it needs no more.
+  virtual std::vector<ReliabilityDiagram> PooledBins() const { return {}; }
   // Sufficient statistics of binned metrics.
   virtual std::vector<CellTotals> Cells() const { return {}; }
   // [label][predicted], empty where the family does not count it.
   virtual std::vector<int64_t> Confusion() const { return {}; }
   virtual std::vector<RiskPoint> RiskCurve() const { return {}; }
+  virtual std::vector<PatchErrors> PatchSweep() const { return {}; }
 };
 
 // How per-case values become one number.
@@ -88,6 +103,8 @@ struct MetricNumber {
   Aggregate aggregate;
   double lowest;  // every defined value lies in [lowest, highest]
   double highest;
+  // Of a pooled number: its value from the sums of PooledBins().
+  double (*of_bins)(const std::vector<Bin>& bins) = nullptr;
 };
 
 struct MetricInfo {
@@ -101,9 +118,16 @@ struct MetricInfo {
   bool on_request = false;
   // Wants EvalTile::squared_distance, which takes the labels of the whole case.
   bool needs_distance = false;
+  // Whether it wants EvalTile::squared_length too, with these options; null: never.
+  bool (*needs_lengths)(const OptionMap& options) = nullptr;
+  // What it keeps of every voxel of a case until the case is complete; null: sums alone.
+  int64_t (*bytes_per_voxel)(int64_t num_classes) = nullptr;
 };
 
 // All families, in the order of list.cc.
 const std::vector<const MetricInfo*>& Metrics();
+
+// The number of that name, of whatever family; null if there is none.
+const MetricNumber* FindNumber(const std::string& name);
 
 }  // namespace segcal

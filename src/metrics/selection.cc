@@ -151,10 +151,12 @@ std::unique_ptr<MetricAccumulator> MakeSelection(const MetricContext& context,
 
 }  // namespace
 
-extern constinit const MetricInfo kSelection{.name = "selection",
-                                             .reference = "Hendrycks17",
-                                             .numbers = kNumbers,
-                                             .defaults = &DefaultOptions<SelectionOptions>,
-                                             .make = &MakeSelection};
+extern constinit const MetricInfo kSelection{
+    .name = "selection",
+    .reference = "Hendrycks17",
+    .numbers = kNumbers,
+    .defaults = &DefaultOptions<SelectionOptions>,
+    .make = &MakeSelection,
+    .bytes_per_voxel = [](int64_t) -> int64_t { return sizeof(uint32_t); }};
 
 }  // namespace segcal

@@ -210,11 +210,13 @@ std::unique_ptr<MetricAccumulator> MakeSurface(const MetricContext& context,
 
 }  // namespace
 
-extern constinit const MetricInfo kSurface{.name = "surface",
-                                           .reference = "Ding21",
-                                           .numbers = kNumbers,
-                                           .defaults = &DefaultOptions<SurfaceOptions>,
-                                           .make = &MakeSurface,
-                                           .on_request = true};
+extern constinit const MetricInfo kSurface{
+    .name = "surface",
+    .reference = "Ding21",
+    .numbers = kNumbers,
+    .defaults = &DefaultOptions<SurfaceOptions>,
+    .make = &MakeSurface,
+    .on_request = true,
+    .bytes_per_voxel = [](int64_t) -> int64_t { return sizeof(int32_t) + sizeof(uint16_t); }};
 
 }  // namespace segcal

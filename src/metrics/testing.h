@@ -23,6 +23,7 @@ struct Voxel {
   uint16_t decision = 0;
   double free_energy = 0.0;
   int32_t squared_distance = 0;
+  double squared_length = 0.0;
 
   // Plain twins of what the pipeline puts into a tile.
   uint16_t Predicted() const {
@@ -63,6 +64,7 @@ class OwnedTile {
     labels_.at[v] = voxel.label;
     free_energy_.at[v] = voxel.free_energy;
     squared_distance_.at[v] = voxel.squared_distance;
+    squared_length_.at[v] = voxel.squared_length;
   }
 
   EvalTile View() const {
@@ -75,7 +77,8 @@ class OwnedTile {
             .labels = labels_.at,
             .free_energy = free_energy_.at,
             .first_voxel = first_voxel_,
-            .squared_distance = squared_distance_.at};
+            .squared_distance = squared_distance_.at,
+            .squared_length = squared_length_.at};
   }
 
  private:
@@ -94,6 +97,7 @@ class OwnedTile {
   Row<int32_t> labels_;
   Row<double> free_energy_;
   Row<int32_t> squared_distance_;
+  Row<double> squared_length_;
 };
 
 // Voxels laid out in tiles, in order.
@@ -124,6 +128,7 @@ inline std::vector<Voxel> RandomVoxels(uint64_t seed, int64_t num_voxels, int64_
     voxel.decision = static_cast<uint16_t>(rng.Below(8) == 0 ? any_class() : voxel.Predicted());
     voxel.free_energy = 5.0 + std::log(sum);
     voxel.squared_distance = static_cast<int32_t>(rng.Below(300));
+    voxel.squared_length = 2.25 * voxel.squared_distance;
   }
   return voxels;
 }

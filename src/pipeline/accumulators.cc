@@ -8,22 +8,39 @@
 namespace segcal {
 namespace {
 
-constexpr const char* kAll = "all";
-
-void CheckFamily(const std::string& name) {
+std::string FamilyNames() {
   std::vector<std::string> known;
+  known.reserve(Metrics().size());
   for (const MetricInfo* info : Metrics()) known.emplace_back(info->name);
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  Throw(ErrorCode::kInvalidArgument,
-        "unknown metric family \"{}\"; there are {}",
-        name,
-        fmt::join(known, ", "));
+  return fmt::format("{}", fmt::join(known, ", "));
 }
 
-bool IsChosen(const MetricInfo& info, const std::vector<std::string>& families) {
-  if (families.empty()) return !info.on_request;
-  return std::any_of(families.begin(), families.end(), [&](const std::string& name) {
-    return name == kAll || name == info.name;
+// Whether a family is meant by its own name.
+bool IsFamily(const MetricInfo& info, const std::string& name) { return name == info.name; }
+
+// Whether a family is meant, by its own name or that of one of its numbers.
+bool IsMeant(const MetricInfo& info, const std::string& name) {
+  return IsFamily(info, name) ||
+         std::any_of(info.numbers.begin(), info.numbers.end(), [&](const MetricNumber& number) {
+           return name == number.name;
+         });
+}
+
+// The name must mean a family; `what` says what the name is of.
+template <class Meant>
+void CheckName(const char* what, const std::string& name, const Meant& meant) {
+  const auto& infos = Metrics();
+  if (std::any_of(
+          infos.begin(), infos.end(), [&](const MetricInfo* info) { return meant(*info, name); }))
+    return;
+  Throw(
+      ErrorCode::kInvalidArgument, "unknown {} \"{}\"; families are {}", what, name, FamilyNames());
+}
+
+bool IsChosen(const MetricInfo& info, const std::vector<std::string>& names) {
+  if (names.empty()) return !info.on_request;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == kAllMetrics || IsMeant(info, name);
   });
 }
 
@@ -40,6 +57,10 @@ std::vector<ReliabilityRow> RowsOf(const std::vector<ReliabilityBin>& bins) {
   return rows;
 }
 
+ClassReliability ListOf(const ReliabilityDiagram& diagram) {
+  return {.kind = diagram.kind, .class_index = diagram.class_index, .rows = RowsOf(diagram.bins)};
+}
+
 CellRow RowOf(const CellTotals& cell) {
   return {.kind = cell.kind,
           .class_index = cell.class_index,
@@ -54,9 +75,9 @@ CellRow RowOf(const CellTotals& cell) {
 }  // namespace
 
 MetricSelection SelectMetrics(const EvaluateOptions& options) {
-  for (const auto& [name, given] : options.metrics) CheckFamily(name);
+  for (const auto& [name, given] : options.metrics) CheckName("metric family", name, IsFamily);
   for (const std::string& name : options.families) {
-    if (name != kAll) CheckFamily(name);
+    if (name != kAllMetrics) CheckName("metric or family", name, IsMeant);
   }
   MetricSelection selection;
   for (const MetricInfo* info : Metrics()) {
@@ -71,6 +92,20 @@ bool NeedsDistance(const MetricSelection& selection) {
   return std::any_of(selection.begin(), selection.end(), [](const SelectedFamily& family) {
     return family.info->needs_distance;
   });
+}
+
+bool NeedsLengths(const MetricSelection& selection) {
+  return std::any_of(selection.begin(), selection.end(), [](const SelectedFamily& family) {
+    return family.info->needs_lengths != nullptr && family.info->needs_lengths(family.options);
+  });
+}
+
+int64_t BytesPerVoxel(const MetricSelection& selection, int64_t num_classes) {
+  int64_t bytes = 0;
+  for (const SelectedFamily& family : selection) {
+    if (family.info->bytes_per_voxel != nullptr) bytes += family.info->bytes_per_voxel(num_classes);
+  }
+  return bytes;
 }
 
 std::vector<Aggregate> AggregatesOf(const MetricSelection& selection) {
@@ -117,6 +152,14 @@ std::vector<MetricResult> Accumulators::Finish() const {
   return results;
 }
 
+std::vector<ClassReliability> Accumulators::PooledBins() const {
+  std::vector<ClassReliability> lists;
+  for (const auto& family : families_) {
+    for (const ReliabilityDiagram& diagram : family->PooledBins()) lists.push_back(ListOf(diagram));
+  }
+  return lists;
+}
+
 std::vector<CellRow> Accumulators::Cells() const {
   std::vector<CellRow> rows;
   for (const auto& family : families_) {
@@ -131,16 +174,17 @@ void Accumulators::FillDiagrams(PipelineMetrics* pipeline) const {
       if (diagram.kind == "top_label") {
         pipeline->reliability = RowsOf(diagram.bins);
       } else if (diagram.class_index < 0) {
-        pipeline->region_reliability.push_back(
-            {.kind = diagram.kind, .class_index = -1, .rows = RowsOf(diagram.bins)});
+        pipeline->region_reliability.push_back(ListOf(diagram));
       } else {
-        pipeline->class_reliability.push_back({.kind = diagram.kind,
-                                               .class_index = diagram.class_index,
-                                               .rows = RowsOf(diagram.bins)});
+        pipeline->class_reliability.push_back(ListOf(diagram));
       }
     }
     for (const RiskPoint& point : family->RiskCurve())
       pipeline->risk_coverage.push_back({point.coverage, point.risk, point.confidence});
+    for (const PatchErrors& errors : family->PatchSweep()) {
+      pipeline->patch_sweep.push_back(
+          {errors.side, errors.ece_avg, errors.ece_max, errors.mce_avg, errors.mce_max});
+    }
     const std::vector<int64_t> confusion = family->Confusion();
     if (!confusion.empty()) pipeline->confusion = confusion;
   }

@@ -16,11 +16,18 @@ struct SelectedFamily {
 };
 using MetricSelection = std::vector<SelectedFamily>;
 
-// In the order of the list; an unknown family, in the choice or among the options, is an Error.
+// Among the names of EvaluateOptions::families: every family.
+inline constexpr const char* kAllMetrics = "all";
+
+// In the order of the list; an unknown name, in the choice or among the options, is an Error.
 MetricSelection SelectMetrics(const EvaluateOptions& options);
 
-// Whether a selected family wants distances from the label boundary.
+// Whether a selected family wants distances from the label boundary, and in units of the spacing.
 bool NeedsDistance(const MetricSelection& selection);
+bool NeedsLengths(const MetricSelection& selection);
+
+// What the metrics of one pipeline keep of every voxel of a case until the case is complete.
+int64_t BytesPerVoxel(const MetricSelection& selection, int64_t num_classes);
 
 // How each number of a selection is aggregated, in the order of Accumulators::Finish.
 std::vector<Aggregate> AggregatesOf(const MetricSelection& selection);
@@ -39,6 +46,7 @@ class Accumulators {
   void Clear() { families_.clear(); }
 
   std::vector<MetricResult> Finish() const;
+  std::vector<ClassReliability> PooledBins() const;
   std::vector<CellRow> Cells() const;
   // Reliability diagrams, confusion matrix and risk-coverage curve.
   void FillDiagrams(PipelineMetrics* pipeline) const;

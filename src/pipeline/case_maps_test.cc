@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "spatial/local_error.h"
 #include "tests/support/models.h"
 #include "tests/support/scene_files.h"
 #include "tests/support/temp_folder.h"
@@ -31,6 +33,7 @@ TEST(MapCase, HoldsWhatTheModelsSayAboutEveryVoxel) {
     const std::vector<float> probs = testing::ApplyInMemory(models[m], scene, 1);
     const std::vector<int32_t> best = testing::Argmax(probs, 3);
     EXPECT_EQ(maps.models[m].predicted, best) << m;
+    EXPECT_EQ(maps.models[m].decision, best) << m;  // temperatures keep it
     for (size_t v = 0; v < n; ++v) {
       ASSERT_EQ(maps.models[m].confidence[v], probs[static_cast<size_t>(best[v]) * n + v]);
       ASSERT_EQ(maps.models[m].temperature[v], m == 0 ? 1.0f : static_cast<float>(1.0 / 0.3));
@@ -55,6 +58,63 @@ TEST(MapCase, HasNoFreeEnergyWhereMasked) {
   const Dataset dataset = testing::WriteScene(scene, folder.path());
   const CaseMaps maps = MapCase(dataset, 0, {testing::TemperatureModel(dataset, 1.0)}, {});
   for (size_t v = 0; v < 600; ++v) EXPECT_EQ(std::isnan(maps.free_energy[v]), v == 17) << v;
+}
+
+// A volume whose slice z has `foreground[z]` voxels of class 1, the others background or ignored.
+CaseMaps MapVolume(const std::vector<int>& foreground, int32_t others) {
+  auto scene = testing::RandomScene(
+      {.num_cases = 1, .num_classes = 2, .shape = {static_cast<int64_t>(foreground.size()), 3, 4}});
+  scene.dataset.background = 0;
+  scene.labels[0].assign(12 * foreground.size(), others);
+  for (size_t z = 0; z < foreground.size(); ++z) {
+    for (size_t v = 0; v < static_cast<size_t>(foreground[z]); ++v) scene.labels[0][12 * z + v] = 1;
+  }
+  const testing::TempFolder folder;
+  const Dataset dataset = testing::WriteScene(scene, folder.path());
+  return MapCase(dataset, 0, {testing::TemperatureModel(dataset, 1.0)}, {});
+}
+
+TEST(MapCase, TakesTheSliceWithTheMostForeground) {
+  const CaseMaps maps = MapVolume({1, 0, 3, 5, 2}, 0);
+  EXPECT_EQ(maps.depth, 5);
+  EXPECT_EQ(maps.slice, 3);
+  EXPECT_EQ(maps.width * maps.height, 12);
+  EXPECT_EQ(std::count(maps.labels.begin(), maps.labels.end(), 1), 5);
+  EXPECT_EQ(MapVolume({2, 2, 2, 2, 2}, 255).slice, 2);  // among equals the middle
+  EXPECT_EQ(MapVolume({0, 0, 0}, 255).slice, 1);
+}
+
+// Deeper than a window reaches: what is kept around the slice is enough. The oracle is the map of
+// the whole volume.
+TEST(MapCase, LocalErrorsAreThoseOfTheWholeVolume) {
+  auto scene = testing::RandomScene({.num_cases = 1, .num_classes = 3, .shape = {40, 11, 9}});
+  for (size_t v = 0; v < 99; ++v) scene.labels[0][30 * 99 + v] = 1;  // ignored nowhere
+  const testing::TempFolder folder;
+  const Dataset dataset = testing::WriteScene(scene, folder.path());
+  const Model model = testing::TemperatureModel(dataset, 0.7);
+  const CaseMaps maps = MapCase(dataset, 0, {model}, {});
+  ASSERT_EQ(maps.slice, 30);
+  ASSERT_EQ(maps.radius, 2);
+  const std::vector<float> probs = testing::ApplyInMemory(model, scene, 0);
+  const std::vector<int32_t> best = testing::Argmax(probs, 3);
+  const size_t n = best.size();
+  std::vector<float> confidence(n);
+  std::vector<int32_t> labels(n);
+  for (size_t v = 0; v < n; ++v) {
+    confidence[v] = probs[static_cast<size_t>(best[v]) * n + v];
+    labels[v] = scene.labels[0][v] == 255 ? kNoLabel : scene.labels[0][v];
+  }
+  std::vector<float> upper;
+  for (int k = 1; k <= kMapBins; ++k) upper.push_back(static_cast<float>(k / 10.0));
+  const std::vector<uint16_t> predicted(best.begin(), best.end());
+  const std::vector<float> whole = LocalCalibrationError(MakeGrid(std::vector<int64_t>{40, 11, 9}),
+                                                         confidence,
+                                                         predicted,
+                                                         labels,
+                                                         {.upper = upper, .closed_above = true},
+                                                         maps.radius,
+                                                         1);
+  for (size_t v = 0; v < 99; ++v) ASSERT_EQ(maps.models[0].local_error[v], whole[30 * 99 + v]) << v;
 }
 
 TEST(MapCase, GivesAnUnlabelledCaseNoLabels) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 
 #include "core/throw.h"
 #include "data/case_distance.h"
@@ -24,9 +25,15 @@ struct CaseState {
   std::once_flag made;
   MetricContext context;
   std::vector<std::unique_ptr<BoundCalibrator>> bound;  // per model
-  std::vector<int32_t> squared_distance;        // from the label boundary, if a metric needs it
+  CaseDistances distances;                      // from the label boundary, as metrics need them
   std::vector<std::vector<Accumulators>> sums;  // [worker][model], made on first use
 };
+
+// Where the values of a tile start; null if there are none.
+template <class T>
+const T* From(const std::vector<T>& values, int64_t first_voxel) {
+  return values.empty() ? nullptr : values.data() + first_voxel;
+}
 
 class Evaluation {
  public:
@@ -63,6 +70,7 @@ class Evaluation {
     result_.voxels = voxels_;
     result_.labelled = labelled_;
     result_.renormalised = renormalised_;
+    if (KeptBytes() > stream_.memory()) result_.warnings.push_back(MemoryWarning());
     return std::move(result_);
   }
 
@@ -83,7 +91,8 @@ class Evaluation {
         state.bound.push_back(
             fitted.calibrator->Bind(reader, fitted.spec.pooling, BindOptionsOf(stream_)));
       }
-      if (NeedsDistance(selection_)) state.squared_distance = SquaredCaseDistances(reader);
+      if (NeedsDistance(selection_))
+        state.distances = SquaredCaseDistances(reader, NeedsLengths(selection_));
       state.sums.resize(workspaces_.size());
       state.context = context_;
       state.context.grid = MakeGrid(reader.shape(), reader.spacing());
@@ -137,33 +146,44 @@ class Evaluation {
                .labels = tile.labels,
                .free_energy = work->free_energy,
                .first_voxel = tile.first_voxel,
-               .squared_distance = state.squared_distance.empty()
-                                       ? nullptr
-                                       : state.squared_distance.data() + tile.first_voxel});
+               .squared_distance = From(state.distances.voxels, tile.first_voxel),
+               .squared_length = From(state.distances.lengths, tile.first_voxel)});
+  }
+
+  // The sums of all workers, into those of the first: what keeps every voxel is not held twice.
+  static Accumulators TakeTotal(size_t m, CaseState* state) {
+    std::optional<Accumulators> total;
+    for (std::vector<Accumulators>& worker : state->sums) {
+      if (worker.empty()) continue;
+      if (total) {
+        total->Merge(worker[m]);
+        worker[m].Clear();
+      } else {
+        total.emplace(std::move(worker[m]));
+      }
+    }
+    return std::move(*total);
   }
 
   void FinishCase(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
     for (size_t m = 0; m < models_.size(); ++m) {
-      Accumulators total(state.context, selection_);
-      for (auto& worker : state.sums) {
-        if (worker.empty()) continue;
-        total.Merge(worker[m]);
-        worker[m].Clear();
-      }
+      Accumulators total = TakeTotal(m, &state);
       total.Complete();
       CaseMetrics& row = result_.pipelines[m].cases[static_cast<size_t>(c)];
       row = {.id = reader.id(),
              .group = stream_.dataset().cases[static_cast<size_t>(c)].group,
              .metrics = total.Finish(),
-             .cells = options_.keep_cells ? total.Cells() : std::vector<CellRow>()};
+             .cells = options_.keep_cells ? total.Cells() : std::vector<CellRow>(),
+             .pooled_bins = total.PooledBins()};
       const std::lock_guard lock(pooled_mutex_);
+      largest_case_ = std::max(largest_case_, reader.num_voxels());
       pooled_[m].MergeCase(total);
       groups_.AddCase(c, m, total);
     }
     state.sums.clear();
     state.bound.clear();
-    state.squared_distance = {};
+    state.distances = {};
   }
 
   void FinishPipeline(size_t m) {
@@ -176,6 +196,31 @@ class Evaluation {
     pipeline.group_mean = MeanOverGroups(pipeline.groups);
   }
 
+  // What metrics that need every voxel of a case may hold at once: cases in flight, one per worker
+  // at most, as large as the largest.
+  int64_t KeptBytes() const {
+    int64_t per_voxel =
+        BytesPerVoxel(selection_, context_.num_classes) * static_cast<int64_t>(models_.size());
+    // While a case is completed, the ranks of one pipeline.
+    if (per_voxel > 0) per_voxel += kRankBytes;
+    if (NeedsDistance(selection_)) per_voxel += sizeof(int32_t);
+    if (NeedsLengths(selection_)) per_voxel += sizeof(double);
+    return largest_case_ * per_voxel *
+           std::min<int64_t>(stream_.num_workers(), stream_.num_cases());
+  }
+
+  std::string MemoryWarning() const {
+    return fmt::format(
+        "metrics that need every voxel of a case may have held {:.1f} GiB at once, --memory is "
+        "{:.1f} "
+        "GiB: name fewer of them, or fewer pipelines or threads",
+        static_cast<double>(KeptBytes()) * 0x1p-30,
+        static_cast<double>(stream_.memory()) * 0x1p-30);
+  }
+
+  // A voxel's part of a sorted list of confidences (measures/ranked.h) and of what makes it.
+  static constexpr int64_t kRankBytes = 72;
+
   const CaseStream& stream_;
   const std::vector<Model>& models_;
   const EvaluateOptions& options_;
@@ -186,6 +231,7 @@ class Evaluation {
   std::mutex pooled_mutex_;
   std::vector<Accumulators> pooled_;
   GroupSums groups_;
+  int64_t largest_case_ = 0;  // guarded by pooled_mutex_
   std::atomic<int64_t> voxels_{0};
   std::atomic<int64_t> labelled_{0};
   std::atomic<int64_t> renormalised_{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/json.h"
@@ -57,11 +58,62 @@ std::string PipelineRows(const PipelineMetrics& pipeline) {
   return rows;
 }
 
+// A row of statistics: a number for some metrics, in the columns of `like`; none for classes.
+template <class List, class NameOf, class NumberOf>
+std::string StatisticsRow(const PipelineMetrics& like,
+                          const char* level,
+                          const List& list,
+                          const NameOf& name_of,
+                          const NumberOf& number_of) {
+  std::vector<MetricResult> row = like.pooled;
+  for (MetricResult& metric : row) {
+    metric.value = std::nan("");
+    std::fill(metric.per_class.begin(), metric.per_class.end(), std::nan(""));
+    for (const auto& entry : list) {
+      if (name_of(entry) == metric.name) metric.value = number_of(entry);
+    }
+  }
+  return Row(like.pipeline, level, "", "", row);
+}
+
+std::string StatisticsRows(const PipelineMetrics& like, const PipelineStatistics& statistics) {
+  std::string rows;
+  const auto interval = [&](const char* level, double MetricInterval::*number) {
+    rows += StatisticsRow(
+        like,
+        level,
+        statistics.intervals,
+        [](const MetricInterval& entry) { return entry.metric; },
+        [&](const MetricInterval& entry) { return entry.*number; });
+  };
+  const auto comparison = [&](const char* level, const auto& number) {
+    if (statistics.comparisons.empty()) return;
+    rows += StatisticsRow(
+        like,
+        level,
+        statistics.comparisons,
+        [](const MetricComparison& entry) { return entry.difference.metric; },
+        number);
+  };
+  interval("lower", &MetricInterval::lower);
+  interval("upper", &MetricInterval::upper);
+  comparison("difference", [](const MetricComparison& c) { return c.difference.estimate; });
+  comparison("difference_lower", [](const MetricComparison& c) { return c.difference.lower; });
+  comparison("difference_upper", [](const MetricComparison& c) { return c.difference.upper; });
+  comparison("p", [](const MetricComparison& c) { return c.p; });
+  comparison("p_adjusted", [](const MetricComparison& c) { return c.p_adjusted; });
+  return rows;
+}
+
 }  // namespace
 
 std::string ToCsv(const EvaluateResult& result) {
   std::string text = Header(result);
-  for (const PipelineMetrics& pipeline : result.pipelines) text += PipelineRows(pipeline);
+  for (size_t p = 0; p < result.pipelines.size(); ++p) {
+    text += PipelineRows(result.pipelines[p]);
+    if (result.statistics)
+      text += StatisticsRows(result.pipelines[p], result.statistics->pipelines[p]);
+  }
   return text;
 }
 

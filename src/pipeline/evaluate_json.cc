@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/json.h"
-#include "segcal/evaluate.h"
+#include "pipeline/statistics.h"
 
 namespace segcal {
 namespace {
@@ -98,6 +98,19 @@ Json RiskJson(const std::vector<RiskRow>& rows) {
   return json;
 }
 
+// With the names that the numbers of one side have.
+Json SweepJson(const std::vector<PatchRow>& rows) {
+  Json json = Json::array();
+  for (const PatchRow& row : rows) {
+    json.push_back({{"patch", row.side},
+                    {"ece_local_avg", JsonNumber(row.ece_avg)},
+                    {"ece_local_max", JsonNumber(row.ece_max)},
+                    {"mce_local_avg", JsonNumber(row.mce_avg)},
+                    {"mce_local_max", JsonNumber(row.mce_max)}});
+  }
+  return json;
+}
+
 // Case ids without the reasons, which hold paths of one machine.
 Json SkippedIds(const std::vector<std::string>& skipped) {
   Json json = Json::array();
@@ -108,15 +121,17 @@ Json SkippedIds(const std::vector<std::string>& skipped) {
 }  // namespace
 
 std::string ToJson(const EvaluateResult& result) {
-  Json json = {{"segcal_metrics", 1},
-               {"dataset", result.dataset},
-               {"split", result.split.empty() ? Json(nullptr) : Json(result.split)},
-               {"classes", result.classes},
-               {"voxels", result.voxels},
-               {"labelled", result.labelled},
-               {"renormalised", result.renormalised},
-               {"pipelines", Json::array()},
-               {"skipped", SkippedIds(result.skipped)}};
+  Json json = {
+      {"segcal_metrics", 1},
+      {"dataset", result.dataset},
+      {"split", result.split.empty() ? Json(nullptr) : Json(result.split)},
+      {"classes", result.classes},
+      {"voxels", result.voxels},
+      {"labelled", result.labelled},
+      {"renormalised", result.renormalised},
+      {"pipelines", Json::array()},
+      {"statistics", result.statistics ? StatisticsJson(*result.statistics) : Json(nullptr)},
+      {"skipped", SkippedIds(result.skipped)}};
   const size_t num_classes = result.classes.size();
   for (const PipelineMetrics& pipeline : result.pipelines) {
     json["pipelines"].push_back(
@@ -130,6 +145,7 @@ std::string ToJson(const EvaluateResult& result) {
          {"metric_per_case", CasesJson(pipeline.cases)},
          {"confusion", ConfusionJson(pipeline.confusion, num_classes)},
          {"risk_coverage", RiskJson(pipeline.risk_coverage)},
+         {"patch_sweep", SweepJson(pipeline.patch_sweep)},
          {"reliability", ReliabilityJson(pipeline.reliability)},
          {"reliability_per_region", RegionReliabilityJson(pipeline.region_reliability)},
          {"reliability_per_class",

@@ -133,7 +133,7 @@ TEST(Evaluate, PassesOptionsToMetricFamilies) {
   ExpectError(ErrorCode::kInvalidArgument, {"bins"}, [&] { EvaluateByHand(options); });
   options.metrics = {{"ece", {}}};
   ExpectError(ErrorCode::kInvalidArgument,
-              {"unknown metric family \"ece\"", "calibration_error"},
+              {"unknown metric family \"ece\"", "families are", "calibration_error"},
               [&] { EvaluateByHand(options); });
 }
 
@@ -296,6 +296,21 @@ TEST(Evaluate, ListsCasesItSkipped) {
   EXPECT_NE(result.skipped[0].find("absent.npy"), std::string::npos);
   // The file holds no paths of one machine.
   EXPECT_EQ(ParseJson(ToJson(result), "m")["skipped"][0], dataset.cases[0].id);
+}
+
+// Two cases of 2^20 voxels, each 4 + 72 + 4 bytes, are 160 MiB; metrics that are sums need none.
+TEST(Evaluate, WarnsWhenMetricsKeepMoreThanTheMemoryAllowed) {
+  const Scene scene = RandomScene({.num_cases = 2, .num_classes = 2, .shape = {1024, 1024}});
+  const TempFolder folder;
+  const Dataset dataset = WriteScene(scene, folder.path());
+  EvaluateOptions options = Threads(2);
+  options.run.memory = int64_t{64} << 20;
+  const std::vector<Model> models = {Baseline(dataset, "none(z)")};
+  const EvaluateResult result = Evaluate(dataset, models, options);
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("0.2 GiB at once"), std::string::npos) << result.warnings[0];
+  options.families = {"scores", "calibration_error"};
+  EXPECT_TRUE(Evaluate(dataset, models, options).warnings.empty());
 }
 
 TEST(Baseline, RefusesWhatMustBeFitted) {

@@ -88,4 +88,10 @@ std::string FormatPipeline(const PipelineSpec& spec) {
   return text + ")";
 }
 
+std::string ShortPipeline(const std::string& text) {
+  PipelineSpec spec = ParsePipeline(text);
+  spec.options.clear();
+  return FormatPipeline(spec);
+}
+
 }  // namespace segcal

@@ -23,4 +23,8 @@ PipelineSpec ParsePipeline(const std::string& text);
 // The canonical text: no spaces but after commas, options in alphabetical order.
 std::string FormatPipeline(const PipelineSpec& spec);
 
+// The canonical text without options: `dc(z)`. For tables and pictures, where options that a search
+// chose would fill the page.
+std::string ShortPipeline(const std::string& text);
+
 }  // namespace segcal

@@ -86,5 +86,10 @@ TEST(Pipeline, StagesCheckTheirOptionsWhenMade) {
       ErrorCode::kInvalidArgument, {"\"none\" cannot stand before a +"}, [&] { make("none+ts"); });
 }
 
+TEST(ShortPipeline, LeavesOptionsOut) {
+  EXPECT_EQ(ShortPipeline("dc(p, kappa=0.01, lambda=1e-4)"), "dc(p)");
+  EXPECT_EQ(ShortPipeline("ts"), "ts(z)");
+}
+
 }  // namespace
 }  // namespace segcal

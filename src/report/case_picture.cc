@@ -69,13 +69,20 @@ PicturePanel ErrorPanel(const CasePicture& picture) {
 }
 
 PicturePanel FlipPanel(const CasePicture& picture) {
-  const std::vector<int32_t> unknown(picture.predicted.size(), kNoLabel);
-  const auto& labels = picture.labels.empty() ? unknown : picture.labels;
-  return {.caption = "Changed decisions",
-          .raster = ColorizeFlips(picture.predicted, picture.predicted_after, labels, picture.size),
-          .key = {{.text = "corrected", .color = kBlue},
-                  {.text = "spoiled", .color = kRed},
-                  {.text = "other", .color = kAmber}}};
+  PicturePanel panel{.caption = "Flips, " + picture.after,
+                     .raster = ColorizeFlips(
+                         picture.predicted, picture.predicted_after, picture.labels, picture.size),
+                     .key = {{.text = "beneficial", .color = kBlue},
+                             {.text = "harmful", .color = kRed},
+                             {.text = "neutral", .color = kAmber}}};
+  if (HasIgnored(picture)) panel.key.push_back({.text = "ignored", .sign = Sign::kHatch});
+  return panel;
+}
+
+// Whether there are flips to show, and labels to tell good from bad.
+bool HasFlips(const CasePicture& picture) {
+  return !picture.labels.empty() && !picture.predicted_after.empty() &&
+         picture.predicted_after != picture.predicted;
 }
 
 std::vector<PicturePanel> Panels(const CasePicture& picture) {
@@ -91,11 +98,9 @@ std::vector<PicturePanel> Panels(const CasePicture& picture) {
   if (!picture.labels.empty()) add_classes("Labels", picture.labels);
   if (!picture.predicted.empty()) add_classes("Prediction", picture.predicted);
   if (!picture.labels.empty() && !picture.predicted.empty()) panels.push_back(ErrorPanel(picture));
+  if (HasFlips(picture)) panels.push_back(FlipPanel(picture));
   add_confidence(picture.confidence_before, picture.before);
   add_confidence(picture.confidence_after, picture.after);
-  if (!picture.predicted_after.empty() && picture.predicted_after != picture.predicted) {
-    panels.push_back(FlipPanel(picture));
-  }
   for (const ScalarField& field : picture.fields) panels.push_back(FieldPanel(field, picture.size));
   return panels;
 }

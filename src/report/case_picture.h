@@ -29,11 +29,11 @@ struct CasePicture {
   std::vector<float> confidence_after = {};
   std::vector<ScalarField> fields = {};
 
-  std::string before = "before";  // captions of the confidence panels
+  std::string before = "before";  // names for captions
   std::string after = "after";
 };
 
-// Image, labels, prediction, errors, confidence before and after on one scale, flips and fields,
+// Image, labels, prediction, errors, flips, confidence before and after on one scale, and fields,
 // with a legend of the classes that occur.
 std::string CasePictureSvg(const CasePicture& picture);
 

@@ -51,7 +51,7 @@ TEST(CasePicture, ShowsAPanelForEachArray) {
                               "Errors",
                               "Confidence, none(z)",
                               "Confidence, ts(z)",
-                              "Changed decisions",
+                              "Flips, ts(z)",
                               "Free energy",
                               "case 1"}) {
     EXPECT_TRUE(Contains(texts, caption)) << caption;
@@ -67,7 +67,7 @@ TEST(CasePicture, LeavesOutWhatIsNotThere) {
   EXPECT_TRUE(Contains(texts, "Prediction"));
   EXPECT_TRUE(Contains(texts, "Confidence, before"));
   for (const char* caption :
-       {"Image", "Labels", "Errors", "Confidence, after", "Changed decisions", "ignored"}) {
+       {"Image", "Labels", "Errors", "Confidence, after", "Flips, after", "ignored"}) {
     EXPECT_FALSE(Contains(texts, caption)) << caption;
   }
 }

@@ -89,34 +89,12 @@ RgbImage ColorizeFlips(std::span<const int32_t> before,
   CheckSize("labels", labels.size(), size);
   return Draw(
       size,
-      [](size_t) { return true; },
+      [&](size_t i) { return labels[i] != kNoLabel; },
       [&](size_t i) {
         if (before[i] == after[i]) return kCalm;
         if (labels[i] == after[i]) return kBlue;
         return labels[i] == before[i] ? kRed : kAmber;
       });
-}
-
-int64_t MostInformativeSlice(std::span<const int32_t> labels,
-                             int64_t depth,
-                             int64_t slice_size,
-                             int64_t background) {
-  CheckSize("label volume", labels.size(), {slice_size, depth});
-  const auto distance = [depth](int64_t slice) { return std::abs(2 * slice - (depth - 1)); };
-  int64_t best = 0;
-  int64_t best_count = -1;
-  for (int64_t z = 0; z < depth; ++z) {
-    const auto slice =
-        labels.subspan(static_cast<size_t>(z * slice_size), static_cast<size_t>(slice_size));
-    const int64_t count = std::count_if(slice.begin(), slice.end(), [background](int32_t label) {
-      return label != kNoLabel && label != background;
-    });
-    if (count > best_count || (count == best_count && distance(z) < distance(best))) {
-      best = z;
-      best_count = count;
-    }
-  }
-  return best;
 }
 
 }  // namespace segcal

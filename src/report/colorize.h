@@ -36,18 +36,10 @@ RgbImage ColorizeErrors(std::span<const int32_t> predicted,
                         SliceSize size);
 
 // What calibration did to the decision: pale where nothing, blue where a wrong one became right,
-// red where a right one became wrong, amber where a wrong one became another wrong one. Changes
-// where there is no label are amber too.
+// red where a right one became wrong, amber where a wrong one became another wrong one.
 RgbImage ColorizeFlips(std::span<const int32_t> before,
                        std::span<const int32_t> after,
                        std::span<const int32_t> labels,
                        SliceSize size);
-
-// The slice of a [depth][slice_size] volume with the most voxels that are labelled and not
-// `background`; among equals the one nearest to the middle.
-int64_t MostInformativeSlice(std::span<const int32_t> labels,
-                             int64_t depth,
-                             int64_t slice_size,
-                             int64_t background);
 
 }  // namespace segcal

@@ -3,45 +3,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "core/throw.h"
 #include "formats/array.h"
-#include "metrics/metric.h"
 #include "pipeline/spec.h"
 #include "report/case_picture.h"
-#include "report/colorize.h"
 #include "report/field_picture.h"
+#include "report/metrics_table.h"
 #include "report/panels.h"
 #include "report/reliability.h"
-#include "report/table.h"
+#include "report/text.h"
 
 namespace segcal {
 namespace {
-
-struct TableMetric {
-  const char* name;
-  const char* header;
-  int decimals;
-  double factor;
-};
-
-// Columns of the main paper's Table 4, with what is at hand; percentages as there.
-constexpr TableMetric kTableMetrics[] = {
-    {"nll", "NLL", 4, 1.0},
-    {"brier", "Brier", 4, 1.0},
-    {"ece", "ECE", 4, 1.0},
-    {"classwise_ece", "cwECE", 4, 1.0},
-    {"mce", "MCE", 3, 1.0},
-    {"ace", "ACE", 4, 1.0},
-    {"ba_ece", "BA-ECE", 4, 1.0},
-    {"accuracy", "Acc %", 2, 100.0},
-    {"dsc", "DSC %", 2, 100.0},
-    {"miou", "mIoU %", 2, 100.0},
-    {"flip_rate", "Flip %", 3, 1.0},
-};
 
 double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name) {
   for (const MetricResult& metric : metrics) {
@@ -50,59 +26,15 @@ double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name
   return std::nan("");
 }
 
-bool IsComputed(const EvaluateResult& result, const std::string& name) {
-  const std::vector<MetricResult>& metrics = result.pipelines.front().mean;
-  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricResult& metric) {
-    return metric.name == name;
-  });
-}
-
-Better BetterOf(const std::string& name) {
-  for (const MetricInfo* info : Metrics()) {
-    for (const MetricNumber& number : info->numbers) {
-      if (name != number.name) continue;
-      if (number.goal == Goal::kLow) return Better::kLower;
-      if (number.goal == Goal::kHigh) return Better::kHigher;
-    }
-  }
-  return Better::kNeither;
-}
-
-// Which two axes a picture shows: the last two; where to cut the others: the most informative
-// slice.
-struct Slice {
-  SliceSize size;
-  int64_t first = 0;  // voxel of its upper left corner
-  int64_t index = 0;
-  int64_t depth = 1;
-};
-
-Slice ChooseSlice(const Dataset& dataset, const CaseMaps& maps) {
-  Slice slice;
-  const std::vector<int64_t>& shape = maps.shape;
-  slice.size.width = shape.back();
-  slice.size.height = shape.size() >= 2 ? shape[shape.size() - 2] : 1;
-  slice.depth = shape.size() >= 3 ? shape[0] : 1;
-  slice.index = MostInformativeSlice(
-      maps.labels, slice.depth, slice.size.count(), dataset.background.value_or(-1));
-  slice.first = slice.index * slice.size.count();
-  return slice;
-}
-
-std::string TitleOf(const CaseMaps& maps, const Slice& slice) {
-  if (slice.depth == 1) return maps.id;
-  return fmt::format("{}, slice {} of {}", maps.id, slice.index, slice.depth);
+std::string TitleOf(const CaseMaps& maps) {
+  if (maps.depth == 1) return maps.id;
+  return fmt::format("{}, slice {} of {}", maps.id, maps.slice, maps.depth);
 }
 
 // Height of a pixel over its width.
 double AspectOf(const CaseMaps& maps) {
   const size_t axes = maps.spacing.size();
   return axes >= 2 ? maps.spacing[axes - 2] / maps.spacing[axes - 1] : 1.0;
-}
-
-template <class T>
-std::vector<T> Cut(const std::vector<T>& values, const Slice& slice) {
-  return {values.begin() + slice.first, values.begin() + slice.first + slice.size.count()};
 }
 
 const Case& FindCase(const Dataset& dataset, const std::string& id) {
@@ -113,18 +45,18 @@ const Case& FindCase(const Dataset& dataset, const std::string& id) {
 }
 
 // The case's picture in 8 bits, or nothing: a picture without it is still a picture.
-std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const Slice& slice) {
-  if (entry.image.empty() || slice.depth != 1) return {};
+std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const CaseMaps& maps) {
+  if (entry.image.empty() || maps.depth != 1) return {};
   const auto array = OpenArray((std::filesystem::path(dataset.folder) / entry.image).string());
   const ArrayInfo& info = array->info();
   const bool gray = info.shape.size() == 2;
   const bool fits = info.dtype == DType::kU8 && (gray || info.shape.size() == 3) &&
-                    info.shape[0] == slice.size.height && info.shape[1] == slice.size.width;
+                    info.shape[0] == maps.height && info.shape[1] == maps.width;
   if (!fits) return {};
   const int64_t channels = gray ? 1 : info.shape[2];
   std::vector<uint8_t> bytes(static_cast<size_t>(info.NumElements()));
   array->Read(0, info.NumElements(), bytes.data());
-  std::vector<Rgb> image(static_cast<size_t>(slice.size.count()));
+  std::vector<Rgb> image(static_cast<size_t>(maps.width * maps.height));
   for (size_t i = 0; i < image.size(); ++i) {
     const uint8_t* p = bytes.data() + i * static_cast<size_t>(channels);
     image[i] = channels >= 3 ? Rgb{p[0], p[1], p[2]} : Rgb{p[0], p[0], p[0]};
@@ -132,15 +64,24 @@ std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const Slic
   return image;
 }
 
-std::string NoteFor(const PipelineMetrics& pipeline, const std::string& id) {
+std::string NoteFor(const PipelineMetrics& pipeline,
+                    const std::string& name,
+                    const std::string& id) {
   for (const CaseMetrics& c : pipeline.cases) {
     if (c.id != id) continue;
-    return fmt::format("{}: NLL {:.3f}, ECE {:.3f}",
-                       pipeline.pipeline,
-                       ValueOf(c.metrics, "nll"),
-                       ValueOf(c.metrics, "ece"));
+    std::string note = name;
+    const auto add = [&](const char* what, double value, int decimals, const char* unit) {
+      if (std::isnan(value)) return;
+      note += note == name ? ": " : ", ";
+      note += what + FormatNumber(value, decimals) + unit;
+    };
+    add("NLL ", ValueOf(c.metrics, "nll"), 3, "");
+    add("ECE ", ValueOf(c.metrics, "ece"), 3, "");
+    const double flips = ValueOf(c.metrics, "flip_rate");
+    if (flips > 0.0) add("flips ", flips, 2, " %");
+    return note;
   }
-  return pipeline.pipeline;
+  return name;
 }
 
 double ClassValue(const std::vector<MetricResult>& metrics, const std::string& name, size_t c) {
@@ -161,6 +102,35 @@ std::vector<ReliabilityBin> BinsOf(const std::vector<ReliabilityRow>& rows) {
                     .confidence_sum = row.confidence_sum});
   }
   return bins;
+}
+
+// What a diagram of region_reliability is about, and its number among the pooled ones.
+struct RegionTitle {
+  const char* kind;
+  const char* title;
+  const char* number;
+  const char* metric;
+};
+constexpr RegionTitle kRegions[] = {
+    {"all", "All: foreground and boundary", "pooled ECE", "ece_all"},
+    {"boundary", "Boundary: within 2 voxels", "pooled ECE", "ece_boundary"},
+    {"distance_0_3", "Distance 0 to 3", "pooled gap", "gap_0_3"},
+    {"distance_3_7", "Distance 3 to 7", "pooled gap", "gap_3_7"},
+    {"distance_7_15", "Distance 7 to 15", "pooled gap", "gap_7_15"},
+    {"distance_15_inf", "Distance 15 and more", "pooled gap", "gap_15_inf"},
+    {"local_avg", "Local: all patches", "mean ECE", "ece_local_avg"},
+    {"local_max", "Local: worst patch of each case", "mean ECE", "ece_local_max"},
+};
+
+std::string LastName(const EvaluateResult& result) { return ShownPipelines(result).back(); }
+
+// The largest of the values that are numbers; 0 without any.
+double LargestOf(const std::vector<const std::vector<float>*>& maps) {
+  float largest = 0.0f;
+  for (const auto* map : maps) {
+    for (const float value : *map) largest = std::fmax(largest, value);
+  }
+  return static_cast<double>(largest);
 }
 
 // A page of diagrams that can still be looked at.
@@ -187,9 +157,11 @@ bool Varies(const std::vector<float>& values) {
 }  // namespace
 
 std::string ReliabilityFigure(const EvaluateResult& result) {
+  const std::vector<std::string> names = ShownPipelines(result);
   std::vector<ReliabilityPanel> panels;
-  for (const PipelineMetrics& pipeline : result.pipelines) {
-    ReliabilityPanel panel{.title = pipeline.pipeline, .bins = BinsOf(pipeline.reliability)};
+  for (size_t p = 0; p < names.size(); ++p) {
+    const PipelineMetrics& pipeline = result.pipelines[p];
+    ReliabilityPanel panel{.title = names[p], .bins = BinsOf(pipeline.reliability)};
     // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
     panel.numbers = {{"pooled ECE", ValueOf(pipeline.pooled, "ece")},
                      {"pooled NLL", ValueOf(pipeline.pooled, "nll")}};
@@ -209,36 +181,62 @@ std::string ClassReliabilityFigure(const EvaluateResult& result) {
                       .numbers = {{"pooled ECE", ClassValue(pipeline.pooled, "classwise_ece", c)},
                                   {"pooled IoU", ClassValue(pipeline.pooled, "miou", c)}}});
   }
-  return panels.empty() ? std::string() : ReliabilitySvg(panels);
+  if (panels.empty()) return {};
+  return ReliabilitySvg(panels, LastName(result) + ": each class against the rest");
+}
+
+std::string RegionReliabilityFigure(const EvaluateResult& result) {
+  const PipelineMetrics& pipeline = result.pipelines.back();
+  std::vector<ReliabilityPanel> panels;
+  for (const RegionTitle& region : kRegions) {
+    for (const ClassReliability& diagram : pipeline.region_reliability) {
+      if (diagram.kind != region.kind) continue;
+      panels.push_back({.title = region.title,
+                        .bins = BinsOf(diagram.rows),
+                        .numbers = {{region.number, ValueOf(pipeline.pooled, region.metric)}}});
+    }
+  }
+  return panels.empty() ? std::string() : ReliabilitySvg(panels, LastName(result) + ": regions");
 }
 
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result) {
-  const Slice slice = ChooseSlice(dataset, maps);
+  const size_t before = BeforeIndex(result);
+  const size_t after = result.pipelines.size() - 1;
+  const VoxelMaps& first = maps.models[before];
+  const VoxelMaps& last = maps.models[after];
+  const std::string first_name = ShownPipelines(result)[before];
+  const std::string last_name = LastName(result);
   CasePicture picture;
-  picture.title = TitleOf(maps, slice);
-  picture.size = slice.size;
+  picture.title = TitleOf(maps);
+  picture.size = {.width = maps.width, .height = maps.height};
   picture.pixel_aspect = AspectOf(maps);
   picture.classes = dataset.classes;
   picture.background = dataset.background.value_or(-1);
-  picture.image = ReadImage(dataset, FindCase(dataset, maps.id), slice);
-  picture.labels = Cut(maps.labels, slice);
-  const size_t before = BeforeIndex(result);
-  const size_t after = result.pipelines.size() - 1;
-  picture.note = NoteFor(result.pipelines[before], maps.id);
-  picture.predicted = Cut(maps.models[before].predicted, slice);
-  picture.confidence_before = Cut(maps.models[before].confidence, slice);
-  picture.before = result.pipelines[before].pipeline;
+  picture.image = ReadImage(dataset, FindCase(dataset, maps.id), maps);
+  picture.labels = maps.labels;
+  picture.note = NoteFor(result.pipelines[before], first_name, maps.id);
+  picture.predicted = last.decision;
+  picture.predicted_after = last.predicted;
+  picture.confidence_before = first.confidence;
+  picture.before = first_name;
+  picture.after = last_name;
+  const double largest = LargestOf({&first.local_error, &last.local_error});
+  const auto add_local = [&](const std::string& name, const VoxelMaps& model) {
+    picture.fields.push_back({.caption = "Local ECE, " + name,
+                              .values = model.local_error,
+                              .low = 0.0,
+                              .high = largest});
+  };
+  add_local(first_name, first);
   if (before != after) {
-    picture.note += "  ·  " + NoteFor(result.pipelines[after], maps.id);
-    picture.predicted_after = Cut(maps.models[after].predicted, slice);
-    picture.confidence_after = Cut(maps.models[after].confidence, slice);
-    picture.after = result.pipelines[after].pipeline;
+    picture.note += "  ·  " + NoteFor(result.pipelines[after], last_name, maps.id);
+    picture.confidence_after = last.confidence;
+    add_local(last_name, last);
   }
-  picture.fields = {{.caption = "free energy", .values = Cut(maps.free_energy, slice)}};
+  picture.fields.push_back({.caption = "Free energy", .values = maps.free_energy});
   // A single temperature for all voxels is a number, not a picture.
-  const std::vector<float>& temperature = maps.models[after].temperature;
-  if (Varies(temperature))
-    picture.fields.push_back({.caption = "temperature", .values = Cut(temperature, slice)});
+  if (Varies(last.temperature))
+    picture.fields.push_back({.caption = "Temperature", .values = last.temperature});
   return CasePictureSvg(picture);
 }
 
@@ -259,34 +257,11 @@ std::string FreeEnergyFigure(const Dataset& dataset,
                           spread.members);
   for (size_t i = 0; i < num_cases; ++i) {
     const CaseMaps maps = maps_of(i);
-    const Slice slice = ChooseSlice(dataset, maps);
     if (i == 0) page.pixel_aspect = AspectOf(maps);
-    page.panels.push_back(FieldPanel(
-        {.caption = TitleOf(maps, slice), .values = Cut(maps.free_energy, slice)}, slice.size));
+    page.panels.push_back(FieldPanel({.caption = TitleOf(maps), .values = maps.free_energy},
+                                     {.width = maps.width, .height = maps.height}));
   }
   return PanelPageSvg(page);
-}
-
-std::string MetricsTable(const EvaluateResult& result) {
-  std::vector<TableMetric> metrics;
-  for (const TableMetric& metric : kTableMetrics) {
-    if (IsComputed(result, metric.name)) metrics.push_back(metric);
-  }
-  std::vector<TableColumn> columns = {{.header = "pipeline", .align = Align::kLeft}};
-  for (const TableMetric& metric : metrics) {
-    columns.push_back(
-        {.header = metric.header, .align = Align::kRight, .better = BetterOf(metric.name)});
-  }
-  Table table(columns);
-  for (const PipelineMetrics& pipeline : result.pipelines) {
-    std::vector<TableCell> row = {pipeline.pipeline};
-    for (const TableMetric& metric : metrics) {
-      row.push_back(
-          NumberCell(ValueOf(pipeline.mean, metric.name) * metric.factor, metric.decimals));
-    }
-    table.AddRow(std::move(row));
-  }
-  return table.ToText();
 }
 
 }  // namespace segcal

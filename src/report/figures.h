@@ -19,8 +19,13 @@ std::string ReliabilityFigure(const EvaluateResult& result);
 // where there are very many, and an empty text where none was computed.
 std::string ClassReliabilityFigure(const EvaluateResult& result);
 
-// A slice of one case: image, labels, prediction, errors, confidence before and after, free energy.
-// After is the last pipeline, before the first one with the same pooling.
+// A diagram per region of the last pipeline: All, Boundary, bands of distance, patches, as far as
+// they were computed; an empty text where none was.
+std::string RegionReliabilityFigure(const EvaluateResult& result);
+
+// A slice of one case: image, labels, uncalibrated prediction, its errors, flips, confidence and
+// local error before and after, free energy. After is the last pipeline, before the first one with
+// the same pooling.
 std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result);
 
 // The free energy of some cases, a slice of each on a scale of its own, under the spread over all.
@@ -29,9 +34,5 @@ std::string FreeEnergyFigure(const Dataset& dataset,
                              const DatasetSummary& summary,
                              size_t num_cases,
                              const std::function<CaseMaps(size_t)>& maps_of);
-
-// The table of an evaluation: one row per pipeline, the columns of the main paper's tables
-// as far as they were computed.
-std::string MetricsTable(const EvaluateResult& result);
 
 }  // namespace segcal

@@ -21,6 +21,8 @@ struct ReliabilityPanel {
 // model is over-confident and amber where it is under-confident. Below, the share of voxels per bin
 // on a logarithmic scale with marks for overall accuracy and mean confidence. Empty bins are left
 // open.
-std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels);
+// A heading, if given, says what all panels are about.
+std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels,
+                           const std::string& heading = {});
 
 }  // namespace segcal

@@ -129,6 +129,7 @@ TEST(Reliability, LayoutHoldsForAnyNumberOfPanels) {
                        {"d", INFINITY},
                        {"e", 1.0}}});
     testing::ExpectGoodLayout(ReliabilitySvg(panels));
+    testing::ExpectGoodLayout(ReliabilitySvg(panels, "dc(z): each class against the rest"));
   }
   testing::ExpectGoodLayout(ReliabilitySvg({}));
 }

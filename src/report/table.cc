@@ -195,7 +195,8 @@ std::vector<int64_t> Table::ColumnWidths() const {
   std::vector<int64_t> widths;
   for (size_t i = 0; i < columns_.size(); ++i) {
     int64_t width = DisplayWidth(WithArrow(columns_[i]));
-    for (const auto& row : rows_) width = std::max(width, DisplayWidth(CleanText(row[i].text)));
+    for (const auto& row : rows_)
+      width = std::max(width, DisplayWidth(CleanText(row[i].text + row[i].note)));
     widths.push_back(width);
   }
   return widths;
@@ -218,8 +219,9 @@ std::string Table::ToText(bool with_bold) const {
     std::vector<std::string> cells;
     for (size_t i = 0; i < columns_.size(); ++i) {
       const std::string text = CleanText(rows_[r][i].text);
+      const std::string note = CleanText(rows_[r][i].note);
       const std::string shown = with_bold && rows_[r][i].bold ? "\x1b[1m" + text + "\x1b[0m" : text;
-      cells.push_back(Pad(text, shown, columns_[i].align, widths[i]));
+      cells.push_back(Pad(text + note, shown + note, columns_[i].align, widths[i]));
     }
     AppendLine(cells, &out);
   }
@@ -234,7 +236,7 @@ std::string Table::ToMarkdown() const {
   for (const auto& row : rows_) {
     out += MarkdownLine(Map(row, [](const TableCell& cell) {
       const std::string text = EscapeMarkdown(cell.text);
-      return cell.bold ? "**" + text + "**" : text;
+      return (cell.bold ? "**" + text + "**" : text) + EscapeMarkdown(cell.note);
     }));
   }
   return out;
@@ -259,7 +261,7 @@ std::string Table::ToLatex() const {
     if (HasRuleBefore(r)) out += "\\midrule\n";
     out += LatexLine(Map(rows_[r], [](const TableCell& cell) {
       const std::string text = EscapeLatex(cell.text);
-      return cell.bold ? "\\textbf{" + text + "}" : text;
+      return (cell.bold ? "\\textbf{" + text + "}" : text) + EscapeLatex(cell.note);
     }));
   }
   return out + "\\bottomrule\n\\end{tabular}\n";

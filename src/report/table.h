@@ -27,6 +27,7 @@ struct TableCell {
       : text(std::move(shown)), value(number), is_number(true) {}
 
   std::string text;
+  std::string note = {};  // behind the text, never bold: an interval
   double value = std::numeric_limits<double>::quiet_NaN();
   bool is_number = false;
   bool bold = false;
@@ -52,8 +53,8 @@ class Table {
   // choice.
   std::string ToText(bool with_bold = false) const;
   std::string ToMarkdown() const;
-  // For programs: bare headers, numbers in the shortest form that reads back exactly, undefined is
-  // empty.
+  // For programs: bare headers, numbers in the shortest form that reads back exactly and without
+  // notes, undefined is empty.
   std::string ToCsv() const;
   // A tabular with the rules of the booktabs package.
   std::string ToLatex() const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "core/parallel.h"
@@ -54,16 +55,44 @@ std::vector<double> DefinedOnly(std::vector<double> values) {
   return values;
 }
 
-// (BS1) of drawn cases.
-double MeanOfMeans(const RepeatedValues& values, std::span<const CaseDraw> draws) {
+// The defined values of cases that are drawn together.
+struct UnitSum {
   double sum = 0.0;
-  for (const CaseDraw& draw : draws) {
-    const std::vector<double>& repeat = values[static_cast<size_t>(draw.repeat)];
-    double inner = 0.0;
-    for (const int64_t drawn : draw.cases) inner += repeat[static_cast<size_t>(drawn)];
-    sum += inner / static_cast<double>(draw.cases.size());
+  int64_t count = 0;
+};
+
+// In the order of their first case, without units that have no defined value; without `units`, one
+// per case.
+std::vector<UnitSum> SumUnits(const std::vector<double>& values,
+                              const std::vector<int64_t>* units) {
+  std::map<int64_t, size_t> known;
+  std::vector<UnitSum> sums;
+  for (size_t i = 0; i < values.size(); ++i) {
+    size_t at = sums.size();
+    if (units != nullptr) at = known.emplace((*units)[i], at).first->second;
+    if (at == sums.size()) sums.emplace_back();
+    if (std::isnan(values[i])) continue;
+    sums[at].sum += values[i];
+    sums[at].count += 1;
   }
-  return sum / static_cast<double>(draws.size());
+  std::erase_if(sums, [](const UnitSum& unit) { return unit.count == 0; });
+  return sums;
+}
+
+// (BS1) of drawn units: a unit of many cases weighs as they do.
+double MeanOfMeans(const std::vector<std::vector<UnitSum>>& units,
+                   std::span<const CaseDraw> draws) {
+  double total = 0.0;
+  for (const CaseDraw& draw : draws) {
+    const std::vector<UnitSum>& repeat = units[static_cast<size_t>(draw.repeat)];
+    UnitSum all;
+    for (const int64_t drawn : draw.cases) {
+      all.sum += repeat[static_cast<size_t>(drawn)].sum;
+      all.count += repeat[static_cast<size_t>(drawn)].count;
+    }
+    total += all.sum / static_cast<double>(all.count);
+  }
+  return total / static_cast<double>(draws.size());
 }
 
 }  // namespace
@@ -99,22 +128,25 @@ BootstrapInterval BootstrapStatistic(
   return interval;
 }
 
-BootstrapInterval BootstrapMean(const RepeatedValues& values, const BootstrapOptions& options) {
-  RepeatedValues defined;
+BootstrapInterval BootstrapMean(const RepeatedValues& values,
+                                const BootstrapOptions& options,
+                                const DrawUnits& units) {
+  std::vector<std::vector<UnitSum>> sums;
   std::vector<int64_t> sizes;
-  for (const std::vector<double>& repeat : values) {
-    std::vector<double> kept = DefinedOnly(repeat);
-    if (kept.empty()) continue;
-    sizes.push_back(static_cast<int64_t>(kept.size()));
-    defined.push_back(std::move(kept));
+  for (size_t r = 0; r < values.size(); ++r) {
+    std::vector<UnitSum> repeat = SumUnits(values[r], units.empty() ? nullptr : &units[r]);
+    if (repeat.empty()) continue;
+    sizes.push_back(static_cast<int64_t>(repeat.size()));
+    sums.push_back(std::move(repeat));
   }
   return BootstrapStatistic(
-      sizes, [&](std::span<const CaseDraw> draws) { return MeanOfMeans(defined, draws); }, options);
+      sizes, [&](std::span<const CaseDraw> draws) { return MeanOfMeans(sums, draws); }, options);
 }
 
 BootstrapInterval BootstrapPairedDifference(const RepeatedValues& first,
                                             const RepeatedValues& second,
-                                            const BootstrapOptions& options) {
+                                            const BootstrapOptions& options,
+                                            const DrawUnits& units) {
   if (first.size() != second.size()) {
     Throw(ErrorCode::kInvalidArgument,
           "paired differences: {} and {} repeats; they must be the same",
@@ -132,7 +164,7 @@ BootstrapInterval BootstrapPairedDifference(const RepeatedValues& first,
     }
     for (size_t i = 0; i < first[r].size(); ++i) differences[r][i] -= first[r][i];
   }
-  return BootstrapMean(differences, options);
+  return BootstrapMean(differences, options, units);
 }
 
 }  // namespace segcal

@@ -22,23 +22,31 @@ struct BootstrapInterval {
   double estimate = 0.0;
   double lower = 0.0;
   double upper = 0.0;
-  int64_t num_cases = 0;  // defined values that took part, over all repeats
+  int64_t num_cases = 0;  // or units, that took part, over all repeats
 };
 
 // One metric: values[repeat][case]. NaN is a case where the metric is undefined; it takes no part.
 using RepeatedValues = std::vector<std::vector<double>>;
 
+// Which cases are drawn together: units[repeat][case], equal for the cases of one patient. Empty:
+// every case is drawn by itself.
+using DrawUnits = std::vector<std::vector<int64_t>>;
+
 // The mean over repeats of the mean over cases (BS1), with the interval of the two-level bootstrap
-// (BS2-BS4): repeats drawn with replacement, then the cases of each. One repeat: cases alone.
-BootstrapInterval BootstrapMean(const RepeatedValues& values, const BootstrapOptions& options);
+// (BS2-BS4): repeats drawn with replacement, then the cases (or units) of each. One repeat: cases
+// alone.
+BootstrapInterval BootstrapMean(const RepeatedValues& values,
+                                const BootstrapOptions& options,
+                                const DrawUnits& units = {});
 
 // The same of the case-wise differences second - first (BS5): both must list the same cases, and a
 // case takes part where both are defined.
 BootstrapInterval BootstrapPairedDifference(const RepeatedValues& first,
                                             const RepeatedValues& second,
-                                            const BootstrapOptions& options);
+                                            const BootstrapOptions& options,
+                                            const DrawUnits& units = {});
 
-// Cases of one repeat, as often as they were drawn.
+// Cases (or units) of one repeat, as often as they were drawn.
 struct CaseDraw {
   int64_t repeat = 0;
   std::vector<int64_t> cases;

@@ -74,6 +74,19 @@ TEST(BootstrapMean, LeavesUndefinedCasesAndEmptyRepeatsOut) {
   EXPECT_EQ(found.num_cases, 5);
 }
 
+// Cases that are drawn together count as one draw: the mean of a replicate is that of the units {0,
+// 0} and {3} or one of them twice, with chances 1/2, 1/4, 1/4.
+TEST(BootstrapMean, DrawsCasesOfOneUnitTogether) {
+  const RepeatedValues values = {{0.0, 3.0, 0.0, kNan}};
+  const DrawUnits units = {{7, 2, 7, 5}};
+  const BootstrapInterval inner = BootstrapMean(values, {.level = 0.40}, units);
+  EXPECT_EQ(inner.estimate, 1.0);
+  EXPECT_EQ(inner.lower, 1.0);
+  EXPECT_EQ(inner.upper, 1.0);
+  EXPECT_EQ(inner.num_cases, 2);
+  EXPECT_EQ(BootstrapMean(values, {.level = 0.60}, units).upper, 3.0);
+}
+
 TEST(BootstrapMean, HasNoBoundsWithoutASecondCase) {
   const BootstrapInterval one = BootstrapMean({{4.0}}, {});
   EXPECT_EQ(one.estimate, 4.0);

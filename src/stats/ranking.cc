@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/throw.h"
+#include "measures/means.h"
 
 namespace segcal {
 namespace {
@@ -14,17 +15,6 @@ namespace {
 double Cost(double value, Goal goal) {
   if (goal == Goal::kHigh) return -value;
   return goal == Goal::kZero ? std::fabs(value) : value;
-}
-
-double MeanDefined(const std::vector<double>& values) {
-  double sum = 0.0;
-  int64_t count = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
-    sum += value;
-    ++count;
-  }
-  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
 }
 
 // Every metric must have the methods and cases of the first.
@@ -86,7 +76,11 @@ std::vector<double> SumRank(const std::vector<MetricTable>& metrics) {
   std::vector<double> sums(NumMethods(metrics));
   for (const MetricTable& table : metrics) {
     std::vector<double> costs;
-    for (const auto& cases : table.values) costs.push_back(Cost(MeanDefined(cases), table.goal));
+    for (size_t a = 0; a < sums.size(); ++a) {
+      const double value =
+          table.overall.empty() ? MeanOfDefined(table.values[a]) : table.overall[a];
+      costs.push_back(Cost(value, table.goal));
+    }
     AddTo(&sums, AverageRanks(costs));
   }
   return sums;

@@ -16,6 +16,8 @@ std::vector<double> AverageRanks(std::span<const double> values);
 struct MetricTable {
   Goal goal = Goal::kLow;  // kNone cannot be ranked
   std::vector<std::vector<double>> values;
+  // One per method: what sum-rank goes by where that is no mean over cases. Empty: the mean.
+  std::vector<double> overall = {};
 };
 
 // The sum over metrics of each method's rank by its mean over cases (RK2), one per method; low is

@@ -35,6 +35,12 @@ TEST(SumRank, AddsTheRanksOfTheMeans) {
   EXPECT_EQ(SumRank(kTables), (Values{2.5 + 1.0 + 1.5, 1.0 + 2.5 + 1.5, 2.5 + 2.5 + 3.0}));
 }
 
+TEST(SumRank, GoesByWhatIsGivenForAllCasesTogether) {
+  const MetricTable table{
+      .goal = Goal::kLow, .values = {{0.1, 0.1}, {0.2, 0.2}}, .overall = {0.7, 0.3}};
+  EXPECT_EQ(SumRank({table}), (Values{2.0, 1.0}));
+}
+
 TEST(MeanCaseRank, AveragesRanksWithinCases) {
   // Case 1: 1 2 3, 1 2 3, 3 1 2; case 2: 3 1 2, 1 3 2, 1.5 1.5 3.
   const Values ranks = MeanCaseRank(kTables);

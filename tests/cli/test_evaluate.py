@@ -110,8 +110,86 @@ def test_families_can_be_chosen(tmp_path):
     assert "tace" not in evaluate(dataset, "-p", "none(z)")["pipelines"][0]["pooled"]
     assert "tace" in evaluate(dataset, "-p", "none(z)", "--metrics", "all")["pipelines"][0]["pooled"]
     table = run("evaluate", dataset, "-p", "none(z)", "--metrics", "scores", "--quiet").stdout
-    assert "NLL" in table and "ECE" not in table
-    assert "there are scores" in fails(2, "evaluate", dataset, "--metrics", "ece")
+    assert "NLL" in table and "entropy" in table and "ECE" not in table
+    assert "families are scores" in fails(2, "evaluate", dataset, "--metrics", "colour")
+
+
+def test_a_metric_that_is_named_is_computed_and_shown_alone(tmp_path):
+    dataset = small_dataset(tmp_path)
+    options = ["-p", "none(z)", "--metrics", "hd95,ece"]
+    computed = evaluate(dataset, *options)["pipelines"][0]["pooled"]
+    assert "hd95" in computed and "ece" in computed and "nll" not in computed
+    header = run("evaluate", dataset, *options, "--quiet").stdout.splitlines()[2]
+    assert header.split() == ["pipeline", "HD95", "↓", "ECE", "↓"]
+
+
+def test_tables_can_be_pasted(tmp_path):
+    dataset = small_dataset(tmp_path, num_members=2)
+    options = ["-p", "none(z)", "-p", "none(p)", "--metrics", "nll,dsc", "--quiet"]
+    means = [row["mean"] for row in evaluate(dataset, *options)["pipelines"]]
+    markdown = run("evaluate", dataset, *options, "--table", "markdown").stdout.splitlines()
+    assert markdown[0] == "| pipeline | NLL ↓ | DSC % ↑ |" and len(markdown) == 4
+    for row, mean in zip(markdown[2:], means, strict=True):
+        cells = [cell.strip(" *") for cell in row.split("|")[2:4]]
+        assert cells == [f"{mean['nll']:.4f}", f"{100 * mean['dsc']:.2f}"]
+    latex = run("evaluate", dataset, *options, "--table", "latex").stdout
+    assert latex.startswith("\\begin{tabular}{lrr}\n") and latex.count("\\textbf{") >= 2
+    table = run("evaluate", dataset, *options, "--table", "csv").stdout
+    rows = list(csv.DictReader(table.splitlines()))
+    assert [float(row["NLL"]) for row in rows] == [mean["nll"] for mean in means]
+
+
+def test_the_default_table_is_narrow(tmp_path):
+    lines = run("evaluate", small_dataset(tmp_path), "--quiet").stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+
+
+def test_statistics_are_printed_and_written(tmp_path):
+    dataset = small_dataset(tmp_path, num_cases=6, num_members=2)
+    text = run("evaluate", dataset, "-p", "none(z0)", "-p", "none(z)", "-p", "none(p)", "--quiet",
+               "--statistics", "--reference", "none( z )", "--metrics", "nll,ece",
+               "-o", tmp_path / "m.json", "--csv", tmp_path / "m.csv").stdout
+    assert "Differences: pipeline less none(z)" in text and "adjusted for 4 tests" in text
+    assert "sum-rank" in text and "Ranks by NLL, ECE." in text
+    statistics = json.loads((tmp_path / "m.json").read_text())["statistics"]
+    rows = rows_of(tmp_path / "m.csv")
+    for mine in statistics["pipelines"]:
+        level = {row["level"]: row for row in rows if row["pipeline"] == mine["pipeline"]}
+        for name, interval in mine["intervals"].items():
+            assert number(level["mean"][name]) == pytest.approx(interval["estimate"], nan_ok=True)
+            for bound in ("lower", "upper"):
+                found = level[bound][name]
+                assert found == "" if interval[bound] is None else float(found) == interval[bound]
+        for name, comparison in mine["comparisons"].items():
+            assert float(level["difference"][name]) == comparison["difference"]
+            assert float(level["difference_upper"][name]) == comparison["upper"]
+            assert float(level["p_adjusted"][name]) == comparison["p_adjusted"]
+    assert [bool(mine["comparisons"]) for mine in statistics["pipelines"]] == [True, False, True]
+
+
+def test_statistics_do_not_depend_on_threads(tmp_path):
+    dataset = small_dataset(tmp_path, num_cases=5)
+    texts = [run("evaluate", dataset, "--statistics", "--quiet", "--json", "--threads", threads)
+             .stdout for threads in (1, 2, 3)]
+    assert len(set(texts)) == 1
+
+
+def test_an_unknown_reference_is_told_before_the_work(tmp_path):
+    dataset = small_dataset(tmp_path)
+    (tmp_path / "case0_m0.npy").unlink()
+    message = fails(2, "evaluate", dataset, "--reference", "none(p)", "--quiet")
+    assert "none(p)" in message and "there are none(z)" in message
+
+
+def test_patches_are_swept_in_one_pass(tmp_path):
+    dataset = small_dataset(tmp_path)
+    swept = evaluate(dataset, "--metrics", "local", "--set", "patch=7", "--set", "patch_sweep=5,12")
+    for row in swept["pipelines"][0]["patch_sweep"]:
+        alone = evaluate(dataset, "--metrics", "local", "--set", f"patch={row.pop('patch')}")
+        assert alone["pipelines"][0]["pooled"] == row
+    table = run("evaluate", dataset, "--metrics", "local", "--set", "patch_sweep=5,12",
+                "--quiet").stdout
+    assert "ECE max" in table
 
 
 def test_an_option_goes_to_every_family_that_knows_it(tmp_path):
@@ -127,3 +205,12 @@ def test_figures_without_calibration_families(tmp_path):
     run("evaluate", dataset, "-p", "none(z)", "--metrics", "scores", "--figures", tmp_path / "f",
         "--quiet")
     assert [path.name for path in (tmp_path / "f").iterdir()] == ["case.svg"]
+
+
+def test_figures_of_all_families(tmp_path):
+    run("evaluate", small_dataset(tmp_path), "--metrics", "all", "--figures", tmp_path / "f", "--quiet")
+    names = {path.name for path in (tmp_path / "f").iterdir()}
+    assert names == {"case.svg", "reliability.svg", "reliability_classes.svg",
+                     "reliability_regions.svg"}
+    regions = (tmp_path / "f" / "reliability_regions.svg").read_text()
+    assert "Local: worst patch" in regions and "Boundary: within 2 voxels" in regions

@@ -106,10 +106,11 @@ def classwise(probs, labels, rule, left_out):
 FAR = 2**31 - 1  # squared distance where a case has no boundary
 
 
-def by_distance(x, hit, squared, is_background, rule):
-    """The numbers of the family boundary_ece."""
+def by_distance(x, hit, squared, is_background, rule, distance=None):
+    """The numbers of the family boundary_ece; bands are of `distance`, or of squared voxels."""
     x, far = x.astype(np.float64), squared == FAR
-    distance = np.where(far, 15.0, np.sqrt(squared))
+    if distance is None:
+        distance = np.where(far, 15.0, np.sqrt(squared))
     values = {"ba_ece": NAN, "no_boundary": far.mean() if x.size else NAN}
     terms = []
     bands = {"gap_0_3": (0, 3), "gap_3_7": (3, 7), "gap_7_15": (7, 15), "gap_15_inf": (15, np.inf)}

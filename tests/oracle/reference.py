@@ -127,17 +127,29 @@ def scores(probs, log_label, labels, free_energy):
 RULE = {"bins": 50, "edges": "closed", "norm": "mean", "ace_bins": 15, "ace_edges": "stretched"}
 
 
-def boundary(labels):
-    """Squared distance in voxels of every voxel to the label boundary; FAR without one."""
+def on_boundary(labels):
+    """Where a face neighbour has another label."""
     on = np.zeros(labels.shape, bool)
     for axis in range(labels.ndim):
         one, edge = np.moveaxis(labels, axis, 0), np.moveaxis(on, axis, 0)
         differ = (one[1:] != one[:-1]) & (one[1:] >= 0) & (one[:-1] >= 0)
         edge[1:] |= differ
         edge[:-1] |= differ
+    return on
+
+
+def boundary(labels):
+    """Squared distance in voxels of every voxel to the label boundary; FAR without one."""
+    on = on_boundary(labels)
     if not on.any():
         return np.full(labels.shape, calibration.FAR)
     return np.rint(distance_transform_edt(~on) ** 2).astype(np.int64)
+
+
+def boundary_lengths(labels, spacing):
+    """The same in units of the spacing, not squared; 15 without a boundary."""
+    on = on_boundary(labels)
+    return distance_transform_edt(~on, sampling=spacing) if on.any() else np.full(on.shape, 15.0)
 
 
 def metrics(probs, log_label, labels, decision, free_energy, distance, background=None, pooled=False,

@@ -3,6 +3,7 @@
 
 import math
 
+import calibration
 import numpy as np
 import pytest
 import reference
@@ -79,6 +80,15 @@ class Case:
             inside[tuple(slice(first, first + extent) for first, extent in corner)] = True
             yield inside.reshape(self.labels.shape)
 
+    def boundary_numbers(self):
+        """The family boundary_ece with bands in units of the spacing."""
+        own = self.labels >= 0
+        labels = self.labels[own]
+        return calibration.by_distance(self.confidence[own], self.predicted[own] == labels,
+                                       reference.boundary(self.labels)[own], labels == 0,
+                                       reference.RULE,
+                                       reference.boundary_lengths(self.labels, self.spacing)[own])
+
     def surface_numbers(self, tolerance):
         """Per class, by name."""
         kept = [n > 1 for n in self.labels.shape]
@@ -108,7 +118,7 @@ def evaluated_once(tmp_path_factory):
     cases = [Case(root, entry, np.load(out / f"{entry['id']}.npy"))
              for entry in content["cases"]]
     result = evaluate(dataset, "-m", folder / "model.json", "--metrics",
-                      "local,surface", "--set", "patch=16", "--set", "patches=7",
+                      "local,surface,boundary_ece", "--set", "distance=physical", "--set", "patch=16", "--set", "patches=7",
                       "--set", "patch_seed=5", "--set", "tolerance=1.5")
     return result["pipelines"][0], cases
 
@@ -118,6 +128,18 @@ def test_patches(evaluated):
     for row, case in zip(result["metric_per_case"], cases):
         for name, value in case.local_numbers(16, 7, 5).items():
             agree(row["metrics"][name], value, (row["case"], name))
+
+
+def test_bands_of_physical_distance(evaluated):
+    result, cases = evaluated
+    for row, case in zip(result["metric_per_case"], cases):
+        for name, value in case.boundary_numbers().items():
+            agree(row["metrics"][name], value, (row["case"], name))
+    # In voxels the same volume has other bands.
+    anisotropic = cases[1]
+    in_voxels = reference.boundary(anisotropic.labels)
+    in_units = reference.boundary_lengths(anisotropic.labels, anisotropic.spacing)
+    assert np.any((in_units >= 3.0) & (in_voxels < 9.0))
 
 
 def test_surfaces(evaluated):

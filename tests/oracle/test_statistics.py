@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rank tests, rankings and bootstrap intervals are those of SciPy and NumPy."""
 
+import csv
+import json
+
 import numpy as np
 import pytest
 from probing import probe
+from program import describe, random_case, run, save_case
 from random_stream import Stream
 from scipy.stats import mannwhitneyu, norm, rankdata
 
 NAN = float("nan")
+LOW_IS_BEST = {"nll": True, "ece": True, "ace": True, "dsc": False}
 
 
 def check_mann_whitney(x, y):
@@ -113,3 +118,139 @@ def test_bootstrap_of_a_mean_is_nearly_normal():
     error = values.std() / np.sqrt(values.size)
     assert found["upper"] == pytest.approx(values.mean() + norm.ppf(0.975) * error, abs=0.05 * error)
     assert found["lower"] == pytest.approx(values.mean() - norm.ppf(0.975) * error, abs=0.05 * error)
+
+
+def average_error(cells):
+    """ACE in 15 bins over [0, 1 + 1e-8] from rows of cells; NaN without any."""
+    sums = {}
+    for row in cells:
+        k = min(int(float(row["lower"]) // ((1.0 + 1e-8) / 15)), 14)
+        count, gap = sums.get(k, (0, 0.0))
+        sums[k] = (count + int(row["count"]),
+                   gap + float(row["confidence_sum"]) - int(row["correct"]))
+    return np.mean([abs(gap) / count for count, gap in sums.values()])
+
+
+class Evaluation:
+    """What `evaluate --statistics` says, and the values of cases to compute it from again."""
+
+    def __init__(self, folder, groups):
+        rng = np.random.default_rng(12)
+        entries = []
+        for k, group in enumerate(groups):
+            members, labels = random_case(rng, 3, (8 + k, 9), 2)
+            if k == 1:
+                labels[:] = 255  # nothing is defined
+            fields = {} if group is None else {"group": group}
+            entries.append(save_case(folder, f"case{k}", members, labels, **fields))
+        dataset = describe(folder, entries, 3)
+        text = run("evaluate", dataset, "-p", "none(z)", "-p", "none(p)", "-p", "none(z1)", "--json",
+                   "--statistics", "--replicates", "200", "--level", "0.9", "--seed", "5",
+                   "--metrics", ",".join(LOW_IS_BEST), "--cells", folder / "cells.csv", "--quiet")
+        result = json.loads(text.stdout)
+        self.statistics = result["statistics"]
+        self.names = [pipeline["pipeline"] for pipeline in result["pipelines"]]
+        self.cases = [pipeline["metric_per_case"] for pipeline in result["pipelines"]]
+        self.units = [[k for k, other in enumerate(groups) if (other or k) == (group or own)]
+                      for own, group in enumerate(groups)
+                      if group is None or groups.index(group) == own]
+        with open(folder / "cells.csv", newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if row["kind"] == "predicted"]
+        self.cells = {(name, k): [row for row in rows if row["pipeline"] == name
+                                  and row["case"] == f"case{k}"]
+                      for name in self.names for k in range(len(groups))}
+
+    def values(self, p, name):
+        found = [case["metrics"][name] for case in self.cases[p]]
+        return np.array([NAN if value is None else value for value in found])
+
+    def interval(self, statistic, units):
+        """Percentiles of a statistic of drawn cases."""
+        replicates = []
+        for k in range(200):
+            stream = Stream(5, k)
+            stream.below(1)  # the repeat
+            drawn = [units[stream.below(len(units))] for _ in units]
+            replicates.append(statistic([case for unit in drawn for case in unit]))
+        return np.quantile(replicates, [0.05, 0.95])
+
+    def mean_interval(self, values):
+        units = [[k for k in unit if not np.isnan(values[k])] for unit in self.units]
+        return self.interval(lambda cases: values[cases].mean(), [unit for unit in units if unit])
+
+    def pooled(self, p, cases):
+        return average_error([row for k in cases for row in self.cells[self.names[p], k]])
+
+    def unit_means(self, p, name):
+        values = self.values(p, name)
+        means = np.array([np.mean([v for v in values[unit] if not np.isnan(v)] or [NAN])
+                          for unit in self.units])
+        return means[~np.isnan(means)]
+
+
+@pytest.fixture(scope="module", name="evaluation", params=["cases", "groups"])
+def fixture_evaluation(request, tmp_path_factory):
+    groups = {"cases": [None] * 7, "groups": ["a", "b", "a", None, "b", "c", None]}[request.param]
+    return Evaluation(tmp_path_factory.mktemp("statistics"), groups)
+
+
+def test_intervals_of_means(evaluation):
+    for p, mine in enumerate(evaluation.statistics["pipelines"]):
+        for name in ("nll", "ece", "dsc"):
+            values = evaluation.values(p, name)
+            found = mine["intervals"][name]
+            assert found["estimate"] == pytest.approx(np.nanmean(values), rel=1e-12)
+            expected = evaluation.mean_interval(values)
+            assert [found["lower"], found["upper"]] == pytest.approx(expected, rel=1e-9)
+
+
+def test_intervals_of_pooled_metrics_come_from_cells(evaluation):
+    everything = range(len(evaluation.cases[0]))
+    for p, mine in enumerate(evaluation.statistics["pipelines"]):
+        found = mine["intervals"]["ace"]
+        assert found["estimate"] == pytest.approx(evaluation.pooled(p, everything), rel=1e-9)
+        expected = evaluation.interval(lambda cases, p=p: evaluation.pooled(p, cases), evaluation.units)
+        assert [found["lower"], found["upper"]] == pytest.approx(expected, rel=1e-9)
+
+
+def test_differences_are_paired(evaluation):
+    for p in (1, 2):
+        mine = evaluation.statistics["pipelines"][p]["comparisons"]
+        for name in ("nll", "ece", "dsc"):
+            difference = evaluation.values(p, name) - evaluation.values(0, name)
+            assert mine[name]["difference"] == pytest.approx(np.nanmean(difference), rel=1e-9,
+                                                             abs=1e-15)
+            expected = evaluation.mean_interval(difference)
+            found = [mine[name]["lower"], mine[name]["upper"]]
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
+        expected = evaluation.interval(
+            lambda cases, p=p: evaluation.pooled(p, cases) - evaluation.pooled(0, cases),
+            evaluation.units)
+        found = [mine["ace"]["lower"], mine["ace"]["upper"]]
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_rank_tests_are_adjusted_together(evaluation):
+    found, expected = [], []
+    for p in (1, 2):
+        for name, comparison in evaluation.statistics["pipelines"][p]["comparisons"].items():
+            test = mannwhitneyu(evaluation.unit_means(p, name), evaluation.unit_means(0, name))
+            assert comparison["p"] == pytest.approx(test.pvalue, rel=1e-9)
+            found.append(comparison["p_adjusted"])
+            expected.append(test.pvalue)
+    assert len(found) == 8
+    assert found == pytest.approx(probe("benjamini_hochberg", np.array(expected)), rel=1e-9)
+
+
+def test_ranks_of_pipelines(evaluation):
+    reported = {name: [mine["intervals"][name]["estimate"]
+                       for mine in evaluation.statistics["pipelines"]] for name in LOW_IS_BEST}
+    signs = {name: 1 if low else -1 for name, low in LOW_IS_BEST.items()}
+    sums = sum(rankdata(np.multiply(signs[name], reported[name])) for name in LOW_IS_BEST)
+    assert [mine["sum_rank"] for mine in evaluation.statistics["pipelines"]] == list(sums)
+    # In the case without labels all share the middle rank.
+    values = {name: np.nan_to_num([signs[name] * evaluation.values(p, name) for p in range(3)])
+              for name in LOW_IS_BEST}
+    ranks = np.mean([rankdata(values[name], axis=0) for name in LOW_IS_BEST], axis=0)
+    found = [mine["mean_case_rank"] for mine in evaluation.statistics["pipelines"]]
+    assert found == pytest.approx(ranks.mean(axis=1), rel=1e-12)

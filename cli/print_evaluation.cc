@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/print_evaluation.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/command.h"
+#include "report/metrics_table.h"
+
+namespace segcal::cli {
+namespace {
+
+bool HasColumn(const std::vector<MetricColumn>& columns, const std::string& metric) {
+  return std::any_of(columns.begin(), columns.end(), [&](const MetricColumn& column) {
+    return column.metric == metric;
+  });
+}
+
+bool HasSweep(const EvaluateResult& result) {
+  return !result.pipelines.front().patch_sweep.empty();
+}
+
+bool IsTerminal() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+
+void PrintText(const Table& table) { fmt::print("{}", table.ToText(IsTerminal())); }
+
+// "NLL, ECE": those that pipelines were compared by.
+std::string ComparedBy(const Statistics& statistics, const std::vector<MetricColumn>& columns) {
+  std::vector<std::string> headers;
+  for (const MetricColumn& column : columns) {
+    const auto& compared = statistics.options.metrics;
+    if (std::find(compared.begin(), compared.end(), column.metric) != compared.end())
+      headers.push_back(column.header);
+  }
+  return fmt::format("{}", fmt::join(headers, ", "));
+}
+
+// As the tables name it.
+std::string ReferenceName(const EvaluateResult& result) {
+  const std::vector<std::string> names = ShownPipelines(result);
+  for (size_t p = 0; p < names.size(); ++p) {
+    if (result.pipelines[p].pipeline == result.statistics->options.reference) return names[p];
+  }
+  return result.statistics->options.reference;
+}
+
+void PrintStatistics(const EvaluateResult& result, const std::vector<MetricColumn>& columns) {
+  const Statistics& statistics = *result.statistics;
+  fmt::print("\n");
+  PrintText(StatisticsTable(result, columns));
+  fmt::print("Intervals: percentile bootstrap of {} {}s, {} replicates.\n",
+             statistics.units,
+             statistics.unit,
+             statistics.options.replicates);
+  if (statistics.pipelines.size() < 2) return;
+  fmt::print(
+      "Differences: pipeline less {}, paired by case. p: Mann-Whitney U; adjusted for {} tests\n"
+      "(Benjamini-Hochberg), * at most 0.05.\n\n",
+      ReferenceName(result),
+      statistics.options.metrics.size() * (statistics.pipelines.size() - 1));
+  PrintText(RankTable(result));
+  fmt::print("Ranks by {}.\n", ComparedBy(statistics, columns));
+}
+
+void PrintAsText(const EvaluateResult& result,
+                 const std::vector<MetricColumn>& columns,
+                 const std::vector<std::string>& files) {
+  fmt::print("{}{}: {} cases, {} voxels, {} labelled\n\n",
+             result.dataset,
+             result.split.empty() ? "" : ", split " + result.split,
+             result.pipelines.front().cases.size(),
+             HumanCount(result.voxels),
+             HumanCount(result.labelled));
+  PrintText(MetricsTable(result, columns, /*intervals=*/false));
+  fmt::print("Mean over cases{}.\n", HasColumn(columns, "ace") ? "; ACE over all voxels" : "");
+  if (HasSweep(result)) {
+    fmt::print("\n");
+    PrintText(PatchTable(result));
+  }
+  if (result.statistics) PrintStatistics(result, columns);
+  if (!files.empty()) fmt::print("\n");
+  for (const std::string& file : files) fmt::print("wrote {}\n", file);
+}
+
+std::string Rendered(const Table& table, const std::string& form) {
+  if (form == "markdown") return table.ToMarkdown();
+  return form == "latex" ? table.ToLatex() : table.ToCsv();
+}
+
+}  // namespace
+
+void PrintEvaluation(const EvaluateResult& result,
+                     const std::vector<std::string>& metrics,
+                     const std::string& form,
+                     const std::vector<std::string>& files) {
+  const std::vector<MetricColumn> columns = MetricColumns(result, metrics);
+  if (form == "text") return PrintAsText(result, columns, files);
+  std::vector<Table> tables = {MetricsTable(result, columns, /*intervals=*/true)};
+  if (HasSweep(result)) tables.push_back(PatchTable(result));
+  if (result.statistics && result.pipelines.size() > 1) {
+    tables.push_back(StatisticsTable(result, columns));
+    tables.push_back(RankTable(result));
+  }
+  for (size_t i = 0; i < tables.size(); ++i)
+    fmt::print("{}{}", i == 0 ? "" : "\n", Rendered(tables[i], form));
+}
+
+}  // namespace segcal::cli

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/metrics_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "metrics/metric.h"
+#include "pipeline/spec.h"
+#include "report/text.h"
+
+namespace segcal {
+namespace {
+
+// How known metrics are shown; others by their name, with four decimals.
+struct KnownMetric {
+  const char* metric;
+  const char* header;
+  int decimals;
+  double factor;
+  bool by_default;
+};
+
+// First the columns of the main paper's Table 4 with what is close to them; percentages as there.
+constexpr KnownMetric kKnown[] = {
+    {"nll", "NLL", 4, 1.0, true},
+    {"brier", "Brier", 4, 1.0, true},
+    {"ece", "ECE", 4, 1.0, true},
+    {"classwise_ece", "cwECE", 4, 1.0, true},
+    {"ba_ece", "BA-ECE", 4, 1.0, true},
+    {"ace", "ACE", 4, 1.0, true},
+    {"accuracy", "Acc %", 2, 100.0, true},
+    {"dsc", "DSC %", 2, 100.0, true},
+    {"miou", "mIoU %", 2, 100.0, true},
+    {"flip_rate", "Flip %", 3, 1.0, true},
+    {"mce", "MCE", 4, 1.0, false},
+    {"ks_ce", "KS", 4, 1.0, false},
+    {"sce", "SCE", 4, 1.0, false},
+    {"tace", "TACE", 4, 1.0, false},
+    {"auroc", "AUROC", 4, 1.0, false},
+    {"aurc", "AURC", 4, 1.0, false},
+    {"asd", "ASD", 2, 1.0, false},
+    {"hd", "HD", 2, 1.0, false},
+    {"hd95", "HD95", 2, 1.0, false},
+    {"nsd", "NSD %", 2, 100.0, false},
+    {"flips_harmful", "harmful %", 3, 1.0, false},
+    {"flips_beneficial", "beneficial %", 3, 1.0, false},
+    {"flips_neutral", "neutral %", 3, 1.0, false},
+};
+
+MetricColumn ColumnOf(const std::string& metric) {
+  for (const KnownMetric& known : kKnown) {
+    if (metric == known.metric) return {metric, known.header, known.decimals, known.factor};
+  }
+  return {.metric = metric, .header = metric};
+}
+
+Better BetterOf(const std::string& metric) {
+  const MetricNumber* number = FindNumber(metric);
+  if (number != nullptr && number->goal == Goal::kLow) return Better::kLower;
+  if (number != nullptr && number->goal == Goal::kHigh) return Better::kHigher;
+  return Better::kNeither;
+}
+
+// What a name of EvaluateOptions::families stands for in a table.
+std::vector<std::string> MetricsMeant(const std::string& name) {
+  for (const MetricInfo* info : Metrics()) {
+    if (name != info->name) continue;
+    std::vector<std::string> metrics;
+    metrics.reserve(info->numbers.size());
+    for (const MetricNumber& number : info->numbers) metrics.emplace_back(number.name);
+    return metrics;
+  }
+  if (FindNumber(name) != nullptr) return {name};
+  std::vector<std::string> usual;
+  for (const KnownMetric& known : kKnown) {
+    if (known.by_default) usual.emplace_back(known.metric);
+  }
+  return usual;
+}
+
+double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name) {
+  for (const MetricResult& metric : metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  return std::nan("");
+}
+
+bool IsComputed(const EvaluateResult& result, const std::string& name) {
+  const std::vector<MetricResult>& metrics = result.pipelines.front().mean;
+  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricResult& metric) {
+    return metric.name == name;
+  });
+}
+
+std::string Shown(double value, const MetricColumn& column) {
+  return FormatNumber(value * column.factor, column.decimals);
+}
+
+std::string Bounds(const MetricInterval& interval, const MetricColumn& column) {
+  if (std::isnan(interval.lower)) return "–";
+  return fmt::format("[{}, {}]", Shown(interval.lower, column), Shown(interval.upper, column));
+}
+
+const MetricInterval& IntervalOf(const PipelineStatistics& pipeline, const std::string& metric) {
+  return *std::find_if(pipeline.intervals.begin(),
+                       pipeline.intervals.end(),
+                       [&](const MetricInterval& interval) { return interval.metric == metric; });
+}
+
+const MetricComparison* ComparisonOf(const PipelineStatistics& pipeline,
+                                     const std::string& metric) {
+  for (const MetricComparison& comparison : pipeline.comparisons) {
+    if (comparison.difference.metric == metric) return &comparison;
+  }
+  return nullptr;
+}
+
+// Small ones by their bound: more digits would promise what a normal tail does not hold.
+std::string ShownP(double p) {
+  constexpr double kSmallest = 1e-4;
+  return p < kSmallest ? "<0.0001" : FormatNumber(p, 4);
+}
+
+// The significance that Ding21 uses.
+constexpr double kSignificant = 0.05;
+
+TableCell CellOf(double value, const MetricColumn& column) {
+  return {Shown(value, column), value * column.factor};
+}
+
+std::vector<TableCell> ComparisonCells(const MetricComparison* comparison,
+                                       bool is_reference,
+                                       const MetricColumn& column) {
+  if (comparison == nullptr) return {is_reference ? "reference" : "", "", "", ""};
+  TableCell adjusted(ShownP(comparison->p_adjusted), comparison->p_adjusted);
+  adjusted.note = comparison->p_adjusted <= kSignificant ? " *" : "  ";
+  return {CellOf(comparison->difference.estimate, column),
+          Bounds(comparison->difference, column),
+          {ShownP(comparison->p), comparison->p},
+          std::move(adjusted)};
+}
+
+// "NLL ↓", in a cell rather than a header.
+std::string Named(const MetricColumn& column) {
+  switch (BetterOf(column.metric)) {
+    case Better::kLower:
+      return column.header + " ↓";
+    case Better::kHigher:
+      return column.header + " ↑";
+    case Better::kNeither:
+      break;
+  }
+  return column.header;
+}
+
+}  // namespace
+
+std::vector<std::string> ShownPipelines(const EvaluateResult& result) {
+  std::vector<std::string> names;
+  names.reserve(result.pipelines.size());
+  for (const PipelineMetrics& pipeline : result.pipelines)
+    names.push_back(ShortPipeline(pipeline.pipeline));
+  std::vector<std::string> shown;
+  for (size_t p = 0; p < names.size(); ++p) {
+    const bool unique = std::count(names.begin(), names.end(), names[p]) == 1;
+    shown.push_back(unique ? names[p] : result.pipelines[p].pipeline);
+  }
+  return shown;
+}
+
+std::vector<MetricColumn> MetricColumns(const EvaluateResult& result,
+                                        const std::vector<std::string>& names) {
+  std::vector<std::string> metrics;
+  for (const std::string& name : names.empty() ? std::vector<std::string>{"all"} : names) {
+    for (const std::string& metric : MetricsMeant(name)) {
+      const bool known = std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
+      if (!known && IsComputed(result, metric)) metrics.push_back(metric);
+    }
+  }
+  std::vector<MetricColumn> columns;
+  columns.reserve(metrics.size());
+  for (const std::string& metric : metrics) columns.push_back(ColumnOf(metric));
+  return columns;
+}
+
+Table MetricsTable(const EvaluateResult& result,
+                   const std::vector<MetricColumn>& columns,
+                   bool intervals) {
+  std::vector<TableColumn> headers = {{.header = "pipeline", .align = Align::kLeft}};
+  headers.reserve(columns.size() + 1);
+  for (const MetricColumn& column : columns) {
+    headers.push_back(
+        {.header = column.header, .align = Align::kRight, .better = BetterOf(column.metric)});
+  }
+  Table table(headers);
+  const std::vector<std::string> names = ShownPipelines(result);
+  for (size_t p = 0; p < result.pipelines.size(); ++p) {
+    std::vector<TableCell> row = {names[p]};
+    for (const MetricColumn& column : columns) {
+      const double value = ValueOf(result.pipelines[p].mean, column.metric);
+      TableCell cell = CellOf(value, column);
+      if (intervals && result.statistics) {
+        const PipelineStatistics& statistics = result.statistics->pipelines[p];
+        cell.note = " " + Bounds(IntervalOf(statistics, column.metric), column);
+      }
+      row.push_back(std::move(cell));
+    }
+    table.AddRow(std::move(row));
+  }
+  if (result.pipelines.size() > 1) table.BoldBest();
+  return table;
+}
+
+Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColumn>& columns) {
+  const Statistics& statistics = *result.statistics;
+  const bool compares = statistics.pipelines.size() > 1;
+  const std::string interval = fmt::format("{:.3g} % interval", 100.0 * statistics.options.level);
+  std::vector<TableColumn> headers = {{.header = "metric", .align = Align::kLeft},
+                                      {.header = "pipeline", .align = Align::kLeft},
+                                      {.header = "value"},
+                                      {.header = interval}};
+  for (const std::string& header : {std::string("difference"), interval, std::string("p")})
+    if (compares) headers.push_back({.header = header});
+  if (compares) headers.push_back({.header = "adjusted p"});
+  Table table(headers);
+  const std::vector<std::string> names = ShownPipelines(result);
+  for (const MetricColumn& column : columns) {
+    table.AddRule();
+    for (size_t p = 0; p < names.size(); ++p) {
+      const PipelineStatistics& pipeline = statistics.pipelines[p];
+      const MetricInterval& value = IntervalOf(pipeline, column.metric);
+      std::vector<TableCell> row = {p == 0 ? Named(column) : "",
+                                    names[p],
+                                    CellOf(value.estimate, column),
+                                    Bounds(value, column)};
+      if (compares) {
+        const auto cells = ComparisonCells(ComparisonOf(pipeline, column.metric),
+                                           pipeline.pipeline == statistics.options.reference,
+                                           column);
+        row.insert(row.end(), cells.begin(), cells.end());
+      }
+      table.AddRow(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table PatchTable(const EvaluateResult& result) {
+  Table table({{.header = "pipeline", .align = Align::kLeft},
+               {.header = "patch"},
+               {.header = "ECE avg", .align = Align::kRight, .better = Better::kLower},
+               {.header = "ECE max", .align = Align::kRight, .better = Better::kLower},
+               {.header = "MCE avg", .align = Align::kRight, .better = Better::kLower},
+               {.header = "MCE max", .align = Align::kRight, .better = Better::kLower}});
+  const std::vector<std::string> names = ShownPipelines(result);
+  for (size_t p = 0; p < names.size(); ++p) {
+    table.AddRule();
+    for (const PatchRow& row : result.pipelines[p].patch_sweep) {
+      table.AddRow({names[p],
+                    NumberCell(static_cast<double>(row.side), 0),
+                    NumberCell(row.ece_avg, 4),
+                    NumberCell(row.ece_max, 4),
+                    NumberCell(row.mce_avg, 4),
+                    NumberCell(row.mce_max, 4)});
+    }
+  }
+  return table;
+}
+
+Table RankTable(const EvaluateResult& result) {
+  Table table({{.header = "pipeline", .align = Align::kLeft},
+               {.header = "sum-rank", .align = Align::kRight, .better = Better::kLower},
+               {.header = "mean-case-rank", .align = Align::kRight, .better = Better::kLower}});
+  const std::vector<std::string> names = ShownPipelines(result);
+  for (size_t p = 0; p < names.size(); ++p) {
+    const PipelineStatistics& pipeline = result.statistics->pipelines[p];
+    table.AddRow(
+        {names[p], NumberCell(pipeline.sum_rank, 1), NumberCell(pipeline.mean_case_rank, 3)});
+  }
+  table.BoldBest();
+  return table;
+}
+
+}  // namespace segcal
