@@ -8,6 +8,7 @@ themselves. The share of the peak is that of multiply-adds in registers (bench/p
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -91,6 +92,7 @@ def main():
     parser.add_argument("--build", type=Path, required=True, help="build folder of the release preset")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads")
     met = True
     for classes in (5, 20):

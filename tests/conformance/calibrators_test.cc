@@ -264,7 +264,8 @@ TEST_P(EveryCalibrator, CommutesWithRelabellingTheClasses) {
     for (int32_t& label : labels) label = label == 255 ? 255 : (label + 2) % 5;
   }
   const Model model = FitTo(scene);
-  if (info().composes) GTEST_SKIP() << "its network starts from random weights";
+  if (info().composes && model.state().fit.outcome.training.epochs > 0)
+    GTEST_SKIP() << "starts from random weights";
   const std::vector<float> expected = Rotated(ApplyInMemory(model, scene, 0), 5);
   const std::vector<float> found = ApplyInMemory(FitTo(other), other, 0);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5) << i;
