@@ -98,7 +98,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "segcal: out of memory\n");
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "segcal: internal error: {}\n", error.what());
-    return 1;
+    // Long results are written before the end, and printing them throws.
+    const bool full = std::ferror(stdout) != 0;
+    fmt::print(
+        stderr, "segcal: {}: {}\n", full ? "standard output" : "internal error", error.what());
+    return full ? segcal::cli::ExitCode(segcal::ErrorCode::kIo) : 1;
   }
 }

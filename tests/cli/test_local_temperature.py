@@ -15,7 +15,7 @@ def test_a_map_of_temperatures_is_written_and_drawn(tmp_path):
     assert temperature.shape == (30, 40)
     assert np.all(temperature >= 1e-3) and np.all(np.isfinite(temperature))
     run("evaluate", dataset, "-m", tmp_path / "lts.json", "--figures", tmp_path / "f")
-    assert "temperature" in (tmp_path / "f" / "case.svg").read_text()
+    assert "Temperature" in (tmp_path / "f" / "case.svg").read_text()
     run("evaluate", dataset, "-m", tmp_path / "ts.json", "--figures", tmp_path / "g")
     assert "temperature" not in (tmp_path / "g" / "case.svg").read_text()
 
