@@ -37,6 +37,14 @@ std::vector<uint32_t> Sorted(std::vector<uint32_t> keys) {
   return keys;
 }
 
+// Of confidences, in keys that ascend.
+size_t CountDistinct(const std::vector<uint32_t>& sorted) {
+  size_t count = sorted.empty() ? 0 : 1;
+  for (size_t i = 1; i < sorted.size(); ++i)
+    count += (sorted[i] >> 1) != (sorted[i - 1] >> 1) ? 1 : 0;
+  return count;
+}
+
 // 0 below 2^-24, else the leading bits of x in (2^-24, 1/2], from 1 on.
 int64_t LowerHalfKey(float x) {
   constexpr int64_t kDropped = 13;  // of 23 bits of mantissa
@@ -95,9 +103,12 @@ void RankedValues::Merge(const RankedValues& other) {
 }
 
 std::vector<TieGroup> RankedValues::Groups() const {
+  const std::vector<uint32_t> sorted = Sorted(keys_);
   std::vector<TieGroup> groups;
+  // A list that grows would for a moment be there three times.
+  groups.reserve(CountDistinct(sorted));
   uint32_t last = 0;
-  for (const uint32_t key : Sorted(keys_)) {
+  for (const uint32_t key : sorted) {
     if (groups.empty() || key >> 1 != last) {
       last = key >> 1;
       groups.push_back({.confidence = static_cast<double>(std::bit_cast<float>(last))});
