@@ -27,9 +27,7 @@ class TemperatureScaling final : public PixelCalibrator {
   }
 
   Json Parameters() const override { return {{"beta", beta_}}; }
-  std::vector<Claim> Claims() const override {
-    return {NonNegativeBeta(beta_)};
-  }
+  std::vector<Claim> Claims() const override { return {NonNegativeBeta(beta_)}; }
   void SetParameters(const Json& json, int64_t, const std::string& where) override {
     JsonObject object(json, where);
     beta_ = object.Number("beta");
