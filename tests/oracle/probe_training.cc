@@ -39,9 +39,9 @@ double Rosenbrock(const Values& x) {
   return 100.0 * std::pow(x[1] - x[0] * x[0], 2) + std::pow(1.0 - x[0], 2);
 }
 double Branin(const Values& x) {
-  constexpr double pi = std::numbers::pi;
-  const double a = x[1] - 5.1 / (4.0 * pi * pi) * x[0] * x[0] + 5.0 / pi * x[0] - 6.0;
-  return a * a + 10.0 * (1.0 - 1.0 / (8.0 * pi)) * std::cos(x[0]) + 10.0;
+  constexpr double kPi = std::numbers::pi;
+  const double a = x[1] - 5.1 / (4.0 * kPi * kPi) * x[0] * x[0] + 5.0 / kPi * x[0] - 6.0;
+  return a * a + 10.0 * (1.0 - 1.0 / (8.0 * kPi)) * std::cos(x[0]) + 10.0;
 }
 // As the loss of a training by its rate, patience and decay: log scales, a choice, a zero.
 double Training(const Values& x) {
