@@ -147,7 +147,7 @@ Action SetUpIndex(CLI::App& app) {
       "--allow-missing", given->allow_missing, "Go on where a case has no labels, image or mask");
   app.add_flag("--json", given->json, "Print the result as JSON");
   app.footer(
-      "Placeholders: {case}, {member}, {group} (cases of one group stay on one side of a split); * "
+      "Fields: {case}, {member}, {group} (cases of one group stay on one side of a split); * "
       "matches anything\n"
       "within a name.\n\nExamples:\n"
       "  segcal index camvid.json --members 'logits/{member}/{case}.npy' --labels 'gt/{case}.png' "

@@ -13,21 +13,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPlaceholders[] = {"case", "member", "group"};
+constexpr const char* kFields[] = {"case", "member", "group"};
 
 struct Compiled {
   std::regex regex;
   std::vector<std::string> names;  // of the capture groups
 };
 
-void AppendPlaceholder(const std::string& pattern,
-                       const std::string& name,
-                       std::string* regex,
-                       std::vector<std::string>* names) {
-  if (std::find(std::begin(kPlaceholders), std::end(kPlaceholders), name) ==
-      std::end(kPlaceholders)) {
+void AppendField(const std::string& pattern,
+                 const std::string& name,
+                 std::string* regex,
+                 std::vector<std::string>* names) {
+  if (std::find(std::begin(kFields), std::end(kFields), name) == std::end(kFields)) {
     Throw(ErrorCode::kInvalidArgument,
-          "{}: unknown placeholder {{{}}}; there are {{case}}, {{member}}, {{group}}",
+          "{}: unknown field {{{}}}; there are {{case}}, {{member}}, {{group}}",
           pattern,
           name);
   }
@@ -49,7 +48,7 @@ Compiled Compile(const std::string& pattern) {
       const size_t close = pattern.find('}', i);
       if (close == std::string::npos)
         Throw(ErrorCode::kInvalidArgument, "{}: a {{ without }}", pattern);
-      AppendPlaceholder(pattern, pattern.substr(i + 1, close - i - 1), &regex, &compiled.names);
+      AppendField(pattern, pattern.substr(i + 1, close - i - 1), &regex, &compiled.names);
       i = close;
     } else if (c == '*') {
       regex += "[^/]*";
@@ -62,7 +61,7 @@ Compiled Compile(const std::string& pattern) {
   return compiled;
 }
 
-// The folder before the first placeholder or star.
+// The folder before the first field or star.
 fs::path FixedFolder(const std::string& pattern) {
   const fs::path prefix(pattern.substr(0, pattern.find_first_of("{*")));
   const fs::path folder = prefix.has_filename() ? prefix.parent_path() : prefix;

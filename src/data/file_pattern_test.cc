@@ -62,7 +62,7 @@ TEST(NaturalLess, IsAStrictOrder) {
   }
 }
 
-TEST(FindFiles, SaysWhatPlaceholdersStandFor) {
+TEST(FindFiles, SaysWhatFieldsStandFor) {
   const TempFolder folder;
   folder.Put("preds/m2/0001.npy", "");
   folder.Put("preds/m10/0001.npy", "");
@@ -76,7 +76,7 @@ TEST(FindFiles, SaysWhatPlaceholdersStandFor) {
   EXPECT_EQ(matches[1].values.at("member"), "m10");
 }
 
-TEST(FindFiles, RequiresTheSameTextForTheSamePlaceholder) {
+TEST(FindFiles, RequiresTheSameTextForTheSameField) {
   const TempFolder folder;
   folder.Put("a/a_pred.npy", "");
   folder.Put("b/a_pred.npy", "");

@@ -51,7 +51,7 @@ def test_one_pattern_per_member_and_paths_relative_to_the_file(tmp_path):
     assert len(inspect(tmp_path / "sets" / "d.json")["cases"]) == 1
 
 
-def test_stars_groups_and_repeated_placeholders(tmp_path):
+def test_stars_groups_and_repeated_fields(tmp_path):
     touch(tmp_path, "run/p1/p1_s1_x.npy", "run/p1/p1_s2_y.npy", "run/p2/p2_s3_z.npy",
           "run/p2/p1_s4_z.npy")
     content = index(tmp_path, "--members", "run/{group}/{group}_{case}_*.npy")
