@@ -11,6 +11,7 @@
 #include "segcal/dataset.h"
 #include "segcal/fit.h"
 #include "segcal/model.h"
+#include "segcal/reliability.h"
 
 namespace segcal {
 
@@ -32,44 +33,13 @@ struct MetricResult {
   std::vector<double> per_class;  // empty, or one per class
 };
 
-// Sums of a fine range of confidence [lower, upper): every binned metric, with other bins too, is
-// computed from these without reading voxels again.
-struct CellRow {
-  // "predicted", "predicted_by_band": confidence; "one_vs_rest": probability of the class
-  std::string kind;
-  int64_t class_index = -1;  // the predicted class, or the one
-  int64_t band = 0;          // of distance to the label boundary; 0 where not told apart
-  double lower = 0.0;
-  double upper = 0.0;
-  int64_t count = 0;
-  int64_t correct = 0;
-  double confidence_sum = 0.0;
-};
-
-// A bin of a reliability diagram.
-struct ReliabilityRow {
-  double lower = 0.0;
-  double upper = 0.0;
-  int64_t count = 0;
-  int64_t correct = 0;
-  double confidence_sum = 0.0;
-};
-
-// A diagram of part of the voxels. Of one class: of voxels predicted as it ("predicted"), or of its
-// probability against the rest ("one_vs_rest").
-struct ClassReliability {
-  std::string kind;
-  int64_t class_index = -1;
-  std::vector<ReliabilityRow> rows;
-};
-
 struct CaseMetrics {
   std::string id;
   std::string group;
   std::vector<MetricResult> metrics;
   std::vector<CellRow> cells;  // if asked for
   // Bins whose sums over cases give a metric of all voxels; `kind` is the metric ("ace").
-  std::vector<ClassReliability> pooled_bins;
+  std::vector<ReliabilityDiagram> pooled_bins;
 };
 
 // Cases of one group, such as the slices of one patient.
@@ -101,14 +71,14 @@ struct PipelineMetrics {
   std::vector<MetricResult> mean;  // over cases where it is defined, or pooled where the metric is
   std::vector<MetricResult> pooled;  // over all voxels at once
   std::vector<CaseMetrics> cases;
-  std::vector<GroupMetrics> groups;                  // empty unless the data set names groups
-  std::vector<MetricResult> group_mean;              // mean over groups of their pooled values
-  std::vector<ReliabilityRow> reliability;           // of the confidence, pooled
-  std::vector<ClassReliability> region_reliability;  // pooled: regions, bands, patches
-  std::vector<ClassReliability> class_reliability;   // pooled
-  std::vector<int64_t> confusion;                    // [label][predicted], pooled
-  std::vector<RiskRow> risk_coverage;                // pooled
-  std::vector<PatchRow> patch_sweep;                 // if asked for
+  std::vector<GroupMetrics> groups;                    // empty unless the data set names groups
+  std::vector<MetricResult> group_mean;                // mean over groups of their pooled values
+  std::vector<ReliabilityRow> reliability;             // of the confidence, pooled
+  std::vector<ReliabilityDiagram> region_reliability;  // pooled: regions, bands, patches
+  std::vector<ReliabilityDiagram> class_reliability;   // pooled
+  std::vector<int64_t> confusion;                      // [label][predicted], pooled
+  std::vector<RiskRow> risk_coverage;                  // pooled
+  std::vector<PatchRow> patch_sweep;                   // if asked for
 };
 
 struct StatisticsOptions {

@@ -5,9 +5,9 @@
 
 namespace segcal {
 
-std::vector<ReliabilityBin> RowsOf(const BinRule& rule, const std::vector<Bin>& bins) {
+std::vector<ReliabilityRow> RowsOf(const BinRule& rule, const std::vector<Bin>& bins) {
   const std::vector<double> edges = DiagramEdges(rule);
-  std::vector<ReliabilityBin> rows;
+  std::vector<ReliabilityRow> rows;
   for (size_t k = 0; k < bins.size(); ++k) {
     rows.push_back({.lower = edges[k],
                     .upper = edges[k + 1],
@@ -18,10 +18,8 @@ std::vector<ReliabilityBin> RowsOf(const BinRule& rule, const std::vector<Bin>& 
   return rows;
 }
 
-std::vector<CellTotals> CellsOf(const std::string& kind,
-                                const CellSums& sums,
-                                int64_t num_classes) {
-  std::vector<CellTotals> totals;
+std::vector<CellRow> CellsOf(const std::string& kind, const CellSums& sums, int64_t num_classes) {
+  std::vector<CellRow> totals;
   const CellGrid& grid = sums.grid();
   for (const Cell& cell : sums.Cells()) {
     const bool last = cell.cell + 1 == grid.num_cells();

@@ -7,7 +7,7 @@
 namespace segcal {
 namespace {
 
-struct CellTotals {
+struct CellRow {
   std::vector<ProbCells> maps;
 
   void Add(const Tile& tile) {
@@ -23,7 +23,7 @@ struct CellTotals {
     }
   }
   void Flush() noexcept {}
-  void Merge(const CellTotals& other) {
+  void Merge(const CellRow& other) {
     for (size_t k = 0; k < maps.size(); ++k) maps[k].Merge(other.maps[k]);
   }
 };
@@ -35,8 +35,8 @@ std::vector<ProbCells> CountProbs(const FitContext& context,
                                   int64_t cells,
                                   const std::string& stage) {
   const int64_t maps = per_class ? context.stream.dataset().num_classes() : 1;
-  const CellTotals zero{std::vector<ProbCells>(static_cast<size_t>(maps), ProbCells(cells / maps))};
-  const auto add = [](const Tile& tile, int64_t, CellTotals* totals) { totals->Add(tile); };
+  const CellRow zero{std::vector<ProbCells>(static_cast<size_t>(maps), ProbCells(cells / maps))};
+  const auto add = [](const Tile& tile, int64_t, CellRow* totals) { totals->Add(tile); };
   return ReduceTiles(context.stream, stage, context.pooling, zero, add).maps;
 }
 

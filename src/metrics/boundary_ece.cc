@@ -132,17 +132,17 @@ class BoundaryAccumulator final : public MetricAccumulator {
     for (int64_t band = 0; band < kNumBands; ++band) {
       diagrams.push_back({.kind = kKinds[static_cast<size_t>(band)],
                           .class_index = -1,
-                          .bins = RowsOf(rule_, BinsOfBand(band))});
+                          .rows = RowsOf(rule_, BinsOfBand(band))});
     }
     diagrams.push_back({.kind = "boundary",
                         .class_index = -1,
-                        .bins = RowsOf(rule_, regions_.Bins(rule_, kAtBoundary))});
+                        .rows = RowsOf(rule_, regions_.Bins(rule_, kAtBoundary))});
     diagrams.push_back(
-        {.kind = "all", .class_index = -1, .bins = RowsOf(rule_, regions_.Bins(rule_))});
+        {.kind = "all", .class_index = -1, .rows = RowsOf(rule_, regions_.Bins(rule_))});
     return diagrams;
   }
 
-  std::vector<CellTotals> Cells() const override {
+  std::vector<CellRow> Cells() const override {
     return CellsOf("predicted_by_band", sums_, num_classes_);
   }
 

@@ -85,7 +85,7 @@ TEST(BoundaryError, RegionsAreBoundaryAndForegroundEnlargedByIt) {
 }
 
 TEST(BoundaryError, CellsAreByBandAndClass) {
-  const std::vector<CellTotals> cells = Accumulate("boundary_ece", TwoBands())->Cells();
+  const std::vector<CellRow> cells = Accumulate("boundary_ece", TwoBands())->Cells();
   ASSERT_EQ(cells.size(), 2u);
   EXPECT_EQ(cells[0].band, 0);
   EXPECT_EQ(cells[0].count, 2);

@@ -41,20 +41,20 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
   // The bins of ece: of all voxels, then by predicted class.
   std::vector<ReliabilityDiagram> Reliability() const override {
     std::vector<ReliabilityDiagram> diagrams = {
-        {.kind = "top_label", .class_index = -1, .bins = Rows(sums_.Bins(options_.rule()))}};
+        {.kind = "top_label", .class_index = -1, .rows = Rows(sums_.Bins(options_.rule()))}};
     for (int64_t c = 0; c < sums_.num_groups(); ++c) {
       diagrams.push_back(
-          {.kind = "predicted", .class_index = c, .bins = Rows(sums_.Bins(options_.rule(), c))});
+          {.kind = "predicted", .class_index = c, .rows = Rows(sums_.Bins(options_.rule(), c))});
     }
     return diagrams;
   }
 
   std::vector<ReliabilityDiagram> PooledBins() const override {
     const BinRule rule = options_.ace_rule();
-    return {{.kind = "ace", .class_index = -1, .bins = RowsOf(rule, sums_.Bins(rule))}};
+    return {{.kind = "ace", .class_index = -1, .rows = RowsOf(rule, sums_.Bins(rule))}};
   }
 
-  std::vector<CellTotals> Cells() const override {
+  std::vector<CellRow> Cells() const override {
     return CellsOf("predicted", sums_, sums_.num_groups());
   }
 
@@ -73,7 +73,7 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
     return number;
   }
 
-  std::vector<ReliabilityBin> Rows(const std::vector<Bin>& bins) const {
+  std::vector<ReliabilityRow> Rows(const std::vector<Bin>& bins) const {
     return RowsOf(options_.rule(), bins);
   }
 

@@ -21,7 +21,7 @@ using testing::Voxel;
 // Index of the only occupied bin of a diagram.
 int64_t OccupiedBin(const MetricAccumulator& errors) {
   int64_t occupied = -1;
-  const std::vector<ReliabilityBin> bins = TopLabelBins(errors);
+  const std::vector<ReliabilityRow> bins = TopLabelBins(errors);
   for (size_t k = 0; k < bins.size(); ++k) {
     if (bins[k].count > 0) occupied = static_cast<int64_t>(k);
   }
@@ -84,7 +84,7 @@ TEST(CalibrationError, MatchesTheWorkedExample) {
   EXPECT_NEAR(Value(*errors, "ece"), 0.94 / 9.0, 1e-7);
   EXPECT_NEAR(Value(*errors, "mce"), 0.2, 1e-7);
   const double gaps[] = {0.045, 0.0625, 0.2};
-  const std::vector<ReliabilityBin> bins = TopLabelBins(*errors);
+  const std::vector<ReliabilityRow> bins = TopLabelBins(*errors);
   for (size_t k = 2; k < 5; ++k) {
     const double mean = bins[k].confidence_sum / static_cast<double>(bins[k].count);
     const double accuracy =
@@ -186,7 +186,7 @@ TEST(CalibrationError, IgnoredVoxelsTakeNoPart) {
 
 TEST(CalibrationError, DiagramCoversTheUnitIntervalWithoutHoles) {
   const auto errors = Accumulate("calibration_error", RandomVoxels(/*seed=*/5, 600, 3));
-  const std::vector<ReliabilityBin> bins = TopLabelBins(*errors);
+  const std::vector<ReliabilityRow> bins = TopLabelBins(*errors);
   ASSERT_EQ(bins.size(), 50u);
   EXPECT_EQ(bins.front().lower, 0.0);
   EXPECT_EQ(bins.back().upper, 1.0);
@@ -214,7 +214,7 @@ TEST(CalibrationError, CountsAndErrorsStayExactPastTwoToThe33InOneBin) {
   errors->Merge(*Accumulate("calibration_error", {wrong}));
 
   const int64_t count = (int64_t{1} << 34) + 1;
-  const ReliabilityBin bin = TopLabelBins(*errors)[37];
+  const ReliabilityRow bin = TopLabelBins(*errors)[37];
   EXPECT_EQ(bin.count, count);
   EXPECT_EQ(bin.correct, int64_t{3} << 32);
   EXPECT_EQ(bin.confidence_sum, 0.75 * static_cast<double>(count));
@@ -359,7 +359,7 @@ TEST(CalibrationError, CellsGiveTheNumbersOfOtherBins) {
   const auto coarse = Accumulate("calibration_error", voxels, {{"bins", "12"}});
   std::vector<PlainBin> bins(12);
   long double total = 0;
-  for (const CellTotals& cell : fine->Cells()) {
+  for (const CellRow& cell : fine->Cells()) {
     const double inside = cell.lower + 1e-9;  // cells do not cross the edges k/12
     PlainBin& bin = bins[std::min<size_t>(11, static_cast<size_t>(inside * 12.0))];
     bin.count += cell.count;

@@ -60,12 +60,12 @@ class ClasswiseAccumulator final : public MetricAccumulator {
     for (int64_t c = 0; c < sums_.num_groups(); ++c) {
       diagrams.push_back({.kind = "one_vs_rest",
                           .class_index = c,
-                          .bins = RowsOf(options_.rule(), sums_.Bins(options_.rule(), c))});
+                          .rows = RowsOf(options_.rule(), sums_.Bins(options_.rule(), c))});
     }
     return diagrams;
   }
 
-  std::vector<CellTotals> Cells() const override {
+  std::vector<CellRow> Cells() const override {
     return CellsOf("one_vs_rest", sums_, sums_.num_groups());
   }
 

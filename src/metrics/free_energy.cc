@@ -155,6 +155,7 @@ extern constinit const MetricInfo kFreeEnergy{.name = "free_energy",
                                               .reference = "Kirscher26",
                                               .numbers = kNumbers,
                                               .defaults = &DefaultOptions<NoOptions>,
-                                              .make = &MakeFreeEnergy};
+                                              .make = &MakeFreeEnergy,
+                                              .needs_free_energy = true};
 
 }  // namespace segcal

@@ -142,8 +142,8 @@ class LocalAccumulator final : public MetricAccumulator {
   std::vector<ReliabilityDiagram> Reliability() const override {
     const PatchBins bins = Bins();
     const BinRule rule = options_.rule();
-    return {{.kind = "local_avg", .class_index = -1, .bins = RowsOf(rule, bins.all)},
-            {.kind = "local_max", .class_index = -1, .bins = RowsOf(rule, bins.worst)}};
+    return {{.kind = "local_avg", .class_index = -1, .rows = RowsOf(rule, bins.all)},
+            {.kind = "local_max", .class_index = -1, .rows = RowsOf(rule, bins.worst)}};
   }
 
   std::vector<PatchErrors> PatchSweep() const override {

@@ -137,16 +137,16 @@ TEST(Local, DiagramsAreOfAllPatchesAndOfTheWorst) {
   const auto twice = testing::Family("local").make({.num_classes = 3}, {});
   twice->MergeCase(*Accumulate("local", image, {{"patch", "20"}}));
   twice->MergeCase(*Accumulate("local", image, {{"patch", "20"}}));
-  const std::vector<ReliabilityBin> expected = testing::TopLabelBins(*whole);
+  const std::vector<ReliabilityRow> expected = testing::TopLabelBins(*whole);
   const std::vector<ReliabilityDiagram> found = sums->Reliability();
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].kind, "local_avg");
   EXPECT_EQ(found[1].kind, "local_max");
   for (size_t k = 0; k < expected.size(); ++k) {
-    EXPECT_EQ(found[0].bins[k].count, 3 * expected[k].count) << k;
-    EXPECT_EQ(found[1].bins[k].count, expected[k].count) << k;
-    EXPECT_EQ(found[1].bins[k].correct, expected[k].correct) << k;
-    EXPECT_EQ(twice->Reliability()[1].bins[k].count, 2 * expected[k].count) << k;
+    EXPECT_EQ(found[0].rows[k].count, 3 * expected[k].count) << k;
+    EXPECT_EQ(found[1].rows[k].count, expected[k].count) << k;
+    EXPECT_EQ(found[1].rows[k].correct, expected[k].correct) << k;
+    EXPECT_EQ(twice->Reliability()[1].rows[k].count, 2 * expected[k].count) << k;
   }
 }
 

@@ -25,8 +25,9 @@ struct EvalTile {
   const uint16_t* predicted = nullptr;  // [kTileVoxels], argmax q, ties to the lowest class
   const uint16_t* decision = nullptr;   // [kTileVoxels], of the uncalibrated pooled prediction
   const int32_t* labels = nullptr;      // [kTileVoxels]
-  const double* free_energy = nullptr;  // [kTileVoxels], F of the pooled logits
-  int64_t first_voxel = 0;              // within the case, in C order
+  // [kTileVoxels], F of the pooled logits; null unless MetricInfo::needs_free_energy.
+  const double* free_energy = nullptr;
+  int64_t first_voxel = 0;  // within the case, in C order
   // [kTileVoxels]: squared distance in voxels to the nearest label boundary; null unless the family
   // needs it (MetricInfo::needs_distance).
   const int32_t* squared_distance = nullptr;
@@ -82,7 +83,7 @@ class MetricAccumulator {
   // `kind` is the number. An interval of it needs no more.
   virtual std::vector<ReliabilityDiagram> PooledBins() const { return {}; }
   // Sufficient statistics of binned metrics.
-  virtual std::vector<CellTotals> Cells() const { return {}; }
+  virtual std::vector<CellRow> Cells() const { return {}; }
   // [label][predicted], empty where the family does not count it.
   virtual std::vector<int64_t> Confusion() const { return {}; }
   virtual std::vector<RiskPoint> RiskCurve() const { return {}; }
@@ -116,6 +117,8 @@ struct MetricInfo {
                                              const OptionMap& options);
   // Keeps so much per voxel, or takes so long, that it is computed only when asked for.
   bool on_request = false;
+  // Wants EvalTile::free_energy.
+  bool needs_free_energy = false;
   // Wants EvalTile::squared_distance, which takes the labels of the whole case.
   bool needs_distance = false;
   // Whether it wants EvalTile::squared_length too, with these options; null: never.

@@ -165,9 +165,9 @@ inline MetricValue Number(const MetricAccumulator& accumulator, const std::strin
 }
 
 // The diagram of the confidence over all voxels.
-inline std::vector<ReliabilityBin> TopLabelBins(const MetricAccumulator& accumulator) {
+inline std::vector<ReliabilityRow> TopLabelBins(const MetricAccumulator& accumulator) {
   for (const ReliabilityDiagram& diagram : accumulator.Reliability()) {
-    if (diagram.class_index < 0) return diagram.bins;
+    if (diagram.class_index < 0) return diagram.rows;
   }
   return {};
 }
@@ -184,13 +184,13 @@ inline std::vector<uint64_t> Bits(const MetricAccumulator& accumulator) {
     values.insert(values.end(), number.per_class.begin(), number.per_class.end());
   }
   for (const ReliabilityDiagram& diagram : accumulator.Reliability()) {
-    for (const ReliabilityBin& bin : diagram.bins) {
+    for (const ReliabilityRow& bin : diagram.rows) {
       values.push_back(static_cast<double>(bin.count));
       values.push_back(static_cast<double>(bin.correct));
       values.push_back(bin.confidence_sum);
     }
   }
-  for (const CellTotals& cell : accumulator.Cells()) {
+  for (const CellRow& cell : accumulator.Cells()) {
     values.push_back(static_cast<double>(cell.count));
     values.push_back(static_cast<double>(cell.correct));
     values.push_back(cell.confidence_sum);

@@ -44,34 +44,6 @@ bool IsChosen(const MetricInfo& info, const std::vector<std::string>& names) {
   });
 }
 
-std::vector<ReliabilityRow> RowsOf(const std::vector<ReliabilityBin>& bins) {
-  std::vector<ReliabilityRow> rows;
-  rows.reserve(bins.size());
-  for (const ReliabilityBin& bin : bins) {
-    rows.push_back({.lower = bin.lower,
-                    .upper = bin.upper,
-                    .count = bin.count,
-                    .correct = bin.correct,
-                    .confidence_sum = bin.confidence_sum});
-  }
-  return rows;
-}
-
-ClassReliability ListOf(const ReliabilityDiagram& diagram) {
-  return {.kind = diagram.kind, .class_index = diagram.class_index, .rows = RowsOf(diagram.bins)};
-}
-
-CellRow RowOf(const CellTotals& cell) {
-  return {.kind = cell.kind,
-          .class_index = cell.class_index,
-          .band = cell.band,
-          .lower = cell.lower,
-          .upper = cell.upper,
-          .count = cell.count,
-          .correct = cell.correct,
-          .confidence_sum = cell.confidence_sum};
-}
-
 }  // namespace
 
 MetricSelection SelectMetrics(const EvaluateOptions& options) {
@@ -86,6 +58,12 @@ MetricSelection SelectMetrics(const EvaluateOptions& options) {
     selection.push_back({info, given == options.metrics.end() ? OptionMap{} : given->second});
   }
   return selection;
+}
+
+bool NeedsFreeEnergy(const MetricSelection& selection) {
+  return std::any_of(selection.begin(), selection.end(), [](const SelectedFamily& family) {
+    return family.info->needs_free_energy;
+  });
 }
 
 bool NeedsDistance(const MetricSelection& selection) {
@@ -152,10 +130,10 @@ std::vector<MetricResult> Accumulators::Finish() const {
   return results;
 }
 
-std::vector<ClassReliability> Accumulators::PooledBins() const {
-  std::vector<ClassReliability> lists;
+std::vector<ReliabilityDiagram> Accumulators::PooledBins() const {
+  std::vector<ReliabilityDiagram> lists;
   for (const auto& family : families_) {
-    for (const ReliabilityDiagram& diagram : family->PooledBins()) lists.push_back(ListOf(diagram));
+    for (const ReliabilityDiagram& diagram : family->PooledBins()) lists.push_back(diagram);
   }
   return lists;
 }
@@ -163,7 +141,7 @@ std::vector<ClassReliability> Accumulators::PooledBins() const {
 std::vector<CellRow> Accumulators::Cells() const {
   std::vector<CellRow> rows;
   for (const auto& family : families_) {
-    for (const CellTotals& cell : family->Cells()) rows.push_back(RowOf(cell));
+    for (const CellRow& cell : family->Cells()) rows.push_back(cell);
   }
   return rows;
 }
@@ -172,11 +150,11 @@ void Accumulators::FillDiagrams(PipelineMetrics* pipeline) const {
   for (const auto& family : families_) {
     for (const ReliabilityDiagram& diagram : family->Reliability()) {
       if (diagram.kind == "top_label") {
-        pipeline->reliability = RowsOf(diagram.bins);
+        pipeline->reliability = diagram.rows;
       } else if (diagram.class_index < 0) {
-        pipeline->region_reliability.push_back(ListOf(diagram));
+        pipeline->region_reliability.push_back(diagram);
       } else {
-        pipeline->class_reliability.push_back(ListOf(diagram));
+        pipeline->class_reliability.push_back(diagram);
       }
     }
     for (const RiskPoint& point : family->RiskCurve())

@@ -22,7 +22,9 @@ inline constexpr const char* kAllMetrics = "all";
 // In the order of the list; an unknown name, in the choice or among the options, is an Error.
 MetricSelection SelectMetrics(const EvaluateOptions& options);
 
-// Whether a selected family wants distances from the label boundary, and in units of the spacing.
+// Whether a selected family wants free energies; distances from the label boundary; the same in
+// units of the spacing.
+bool NeedsFreeEnergy(const MetricSelection& selection);
 bool NeedsDistance(const MetricSelection& selection);
 bool NeedsLengths(const MetricSelection& selection);
 
@@ -46,7 +48,7 @@ class Accumulators {
   void Clear() { families_.clear(); }
 
   std::vector<MetricResult> Finish() const;
-  std::vector<ClassReliability> PooledBins() const;
+  std::vector<ReliabilityDiagram> PooledBins() const;
   std::vector<CellRow> Cells() const;
   // Reliability diagrams, confusion matrix and risk-coverage curve.
   void FillDiagrams(PipelineMetrics* pipeline) const;

@@ -61,19 +61,19 @@ std::vector<ReliabilityRow> NonEmpty(std::vector<ReliabilityRow> rows) {
 }
 
 // {"one_vs_rest": {"sky": [rows]}}; empty bins, the most of them, are left out.
-Json ClassReliabilityJson(const std::vector<ClassReliability>& diagrams,
+Json ClassReliabilityJson(const std::vector<ReliabilityDiagram>& diagrams,
                           const std::vector<std::string>& classes) {
   Json json = Json::object();
-  for (const ClassReliability& diagram : diagrams) {
+  for (const ReliabilityDiagram& diagram : diagrams) {
     json[diagram.kind][classes[static_cast<size_t>(diagram.class_index)]] =
         ReliabilityJson(NonEmpty(diagram.rows));
   }
   return json;
 }
 
-Json RegionReliabilityJson(const std::vector<ClassReliability>& diagrams) {
+Json RegionReliabilityJson(const std::vector<ReliabilityDiagram>& diagrams) {
   Json json = Json::object();
-  for (const ClassReliability& diagram : diagrams)
+  for (const ReliabilityDiagram& diagram : diagrams)
     json[diagram.kind] = ReliabilityJson(NonEmpty(diagram.rows));
   return json;
 }

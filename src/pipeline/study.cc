@@ -135,7 +135,8 @@ Study::UnitBins Study::Bins(const MetricNumber& number, size_t pipeline) const {
     for (const std::vector<size_t>& cases : CasesOfUnits(r)) {
       std::vector<Bin>& bins = repeat.emplace_back();
       for (const size_t c : cases) {
-        for (const ClassReliability& list : repeats_[r].pipelines[pipeline].cases[c].pooled_bins) {
+        for (const ReliabilityDiagram& list :
+             repeats_[r].pipelines[pipeline].cases[c].pooled_bins) {
           if (list.kind == number.name) AddRows(list.rows, &bins);
         }
       }

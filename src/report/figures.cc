@@ -91,19 +91,6 @@ double ClassValue(const std::vector<MetricResult>& metrics, const std::string& n
   return std::nan("");
 }
 
-std::vector<ReliabilityBin> BinsOf(const std::vector<ReliabilityRow>& rows) {
-  std::vector<ReliabilityBin> bins;
-  bins.reserve(rows.size());
-  for (const ReliabilityRow& row : rows) {
-    bins.push_back({.lower = row.lower,
-                    .upper = row.upper,
-                    .count = row.count,
-                    .correct = row.correct,
-                    .confidence_sum = row.confidence_sum});
-  }
-  return bins;
-}
-
 // What a diagram of region_reliability is about, and its number among the pooled ones.
 struct RegionTitle {
   const char* kind;
@@ -161,7 +148,7 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
   std::vector<ReliabilityPanel> panels;
   for (size_t p = 0; p < names.size(); ++p) {
     const PipelineMetrics& pipeline = result.pipelines[p];
-    ReliabilityPanel panel{.title = names[p], .bins = BinsOf(pipeline.reliability)};
+    ReliabilityPanel panel{.title = names[p], .bins = pipeline.reliability};
     // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
     panel.numbers = {{"pooled ECE", ValueOf(pipeline.pooled, "ece")},
                      {"pooled NLL", ValueOf(pipeline.pooled, "nll")}};
@@ -173,11 +160,11 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
 std::string ClassReliabilityFigure(const EvaluateResult& result) {
   const PipelineMetrics& pipeline = result.pipelines.back();
   std::vector<ReliabilityPanel> panels;
-  for (const ClassReliability& diagram : pipeline.class_reliability) {
+  for (const ReliabilityDiagram& diagram : pipeline.class_reliability) {
     if (diagram.kind != "one_vs_rest" || panels.size() == kMostClassPanels) continue;
     const auto c = static_cast<size_t>(diagram.class_index);
     panels.push_back({.title = result.classes[c],
-                      .bins = BinsOf(diagram.rows),
+                      .bins = diagram.rows,
                       .numbers = {{"pooled ECE", ClassValue(pipeline.pooled, "classwise_ece", c)},
                                   {"pooled IoU", ClassValue(pipeline.pooled, "miou", c)}}});
   }
@@ -189,10 +176,10 @@ std::string RegionReliabilityFigure(const EvaluateResult& result) {
   const PipelineMetrics& pipeline = result.pipelines.back();
   std::vector<ReliabilityPanel> panels;
   for (const RegionTitle& region : kRegions) {
-    for (const ClassReliability& diagram : pipeline.region_reliability) {
+    for (const ReliabilityDiagram& diagram : pipeline.region_reliability) {
       if (diagram.kind != region.kind) continue;
       panels.push_back({.title = region.title,
-                        .bins = BinsOf(diagram.rows),
+                        .bins = diagram.rows,
                         .numbers = {{region.number, ValueOf(pipeline.pooled, region.metric)}}});
     }
   }

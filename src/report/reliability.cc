@@ -35,12 +35,12 @@ struct Totals {
   double least_share = 1.0;  // of the non-empty bins
 };
 
-Totals Summarize(const std::vector<ReliabilityBin>& bins) {
+Totals Summarize(const std::vector<ReliabilityRow>& bins) {
   Totals totals;
   int64_t correct = 0;
   int64_t least = std::numeric_limits<int64_t>::max();
   double confidence_sum = 0.0;
-  for (const ReliabilityBin& bin : bins) {
+  for (const ReliabilityRow& bin : bins) {
     totals.count += bin.count;
     correct += bin.correct;
     confidence_sum += bin.confidence_sum;
@@ -137,7 +137,7 @@ void DrawAxes(const Frame& frame, Svg* svg) {
 
 // A bar from `low` to `high` accuracy over the bin; white shows between neighbours.
 void DrawBar(
-    const ReliabilityBin& bin, double low, double high, Rgb color, const Frame& frame, Svg* svg) {
+    const ReliabilityRow& bin, double low, double high, Rgb color, const Frame& frame, Svg* svg) {
   const double left = frame.X(bin.lower);
   const double width = frame.X(bin.upper) - left;
   const double gap = std::min(1.0, 0.15 * width);
@@ -146,7 +146,7 @@ void DrawBar(
 }
 
 void DrawBars(const ReliabilityPanel& panel, const Frame& frame, Svg* svg) {
-  for (const ReliabilityBin& bin : panel.bins) {
+  for (const ReliabilityRow& bin : panel.bins) {
     if (bin.count == 0) continue;
     const auto count = static_cast<double>(bin.count);
     const double accuracy = std::clamp(static_cast<double>(bin.correct) / count, 0.0, 1.0);
@@ -200,7 +200,7 @@ void DrawHistogram(const ReliabilityPanel& panel,
   const Box& box = frame.histogram;
   const int exponent = FloorExponent(totals.least_share);
   DrawHistogramAxis(frame, exponent, svg);
-  for (const ReliabilityBin& bin : panel.bins) {
+  for (const ReliabilityRow& bin : panel.bins) {
     if (bin.count == 0) continue;
     const double share = static_cast<double>(bin.count) / static_cast<double>(totals.count);
     // At least a line: rare is not empty.

@@ -12,7 +12,7 @@ namespace segcal {
 // One pipeline: its bins and the numbers to show with them.
 struct ReliabilityPanel {
   std::string title;
-  std::vector<ReliabilityBin> bins = {};
+  std::vector<ReliabilityRow> bins = {};
   std::vector<std::pair<std::string, double>> numbers = {};  // for example {"ECE", 0.031}
 };
 

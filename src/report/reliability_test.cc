@@ -18,7 +18,7 @@ constexpr double kRounding = 0.002 / kSide;
 
 // The nine predictions of the textbook example: conf {.78,.64,.92,.58,.51,.85,.70,.63,.83},
 // correct {1,1,0,1,0,1,1,0,1}, five bins. Gaps {.045, .0625, .2}, ECE 0.1044.
-std::vector<ReliabilityBin> Textbook() {
+std::vector<ReliabilityRow> Textbook() {
   return {{0.0, 0.2, 0, 0, 0.0},
           {0.2, 0.4, 0, 0, 0.0},
           {0.4, 0.6, 2, 1, 0.58 + 0.51},
@@ -60,7 +60,7 @@ TEST(Reliability, BarsStandOverTheirBins) {
 // One decade is a sixth to a half of the axis; here shares 1 : 0.01 differ by half the height of a
 // four-decade axis, and the rarest bin (1 of 10101) stands just above its bottom.
 TEST(Reliability, HistogramIsLogarithmic) {
-  const std::vector<ReliabilityBin> bins = {
+  const std::vector<ReliabilityRow> bins = {
       {0.0, 0.3, 1, 1, 0.2}, {0.3, 0.6, 100, 50, 50.0}, {0.6, 1.0, 10000, 9000, 9000.0}};
   const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", bins}}));
   std::vector<double> heights;
@@ -104,7 +104,7 @@ TEST(Reliability, MarksOverallAccuracyAndConfidence) {
 
 TEST(Reliability, SaysWhenThereIsNothingToShow) {
   for (const auto& bins :
-       {std::vector<ReliabilityBin>{}, std::vector<ReliabilityBin>{{0.0, 1.0, 0, 0, 0.0}}}) {
+       {std::vector<ReliabilityRow>{}, std::vector<ReliabilityRow>{{0.0, 1.0, 0, 0, 0.0}}}) {
     const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", bins}}));
     const auto texts = testing::Texts(elements);
     EXPECT_EQ(std::count(texts.begin(), texts.end(), "no labelled voxels"), 1);
@@ -113,7 +113,7 @@ TEST(Reliability, SaysWhenThereIsNothingToShow) {
 }
 
 TEST(Reliability, LayoutHoldsForAnyNumberOfPanels) {
-  std::vector<ReliabilityBin> many;
+  std::vector<ReliabilityRow> many;
   for (int i = 0; i < 100; ++i) {
     const int64_t count = int64_t{1} << (i / 2);
     many.push_back(

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace segcal {
+
+// A bin of a reliability diagram.
+struct ReliabilityRow {
+  double lower = 0.0;
+  double upper = 0.0;
+  int64_t count = 0;
+  int64_t correct = 0;
+  double confidence_sum = 0.0;
+};
+
+// A diagram and the voxels and values it is about: all by confidence ("top_label"), those predicted
+// as a class ("predicted"), the probability of a class against the rest ("one_vs_rest"), or a
+// region, band or set of patches.
+struct ReliabilityDiagram {
+  std::string kind;
+  int64_t class_index = -1;  // -1: all
+  std::vector<ReliabilityRow> rows;
+};
+
+// Sums of a fine range of confidence [lower, upper): every binned metric, with other bins too, is
+// computed from these without reading voxels again.
+struct CellRow {
+  // "predicted", "predicted_by_band": confidence; "one_vs_rest": probability of the class
+  std::string kind;
+  int64_t class_index = -1;  // the predicted class, or the one
+  int64_t band = 0;          // of distance to the label boundary; 0 where not told apart
+  double lower = 0.0;
+  double upper = 0.0;
+  int64_t count = 0;
+  int64_t correct = 0;
+  double confidence_sum = 0.0;
+};
+
+}  // namespace segcal
