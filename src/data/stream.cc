@@ -137,7 +137,7 @@ struct OpenedCase {
 
 // Hands out blocks of open cases first; when there are none, opens the next case, outside the lock,
 // so that several workers decode several files at once. At most one case per worker is open beyond
-// those with blocks left.
+// those with blocks left, and fewer where visitors keep much of each (StreamOptions).
 class Schedule {
  public:
   struct Item {
@@ -152,13 +152,12 @@ class Schedule {
   Item Take() {
     for (;;) {
       std::unique_lock lock(mutex_);
-      // Wait only while another worker is opening a case and there is nothing else to do.
-      ready_.wait(lock, [&] {
-        return failed_ || HasBlocks() || next_case_ < stream_.num_cases() || opening_ == 0;
-      });
+      // Wait only while another worker opens or holds a case and there is nothing else to do.
+      ready_.wait(
+          lock, [&] { return failed_ || HasBlocks() || (HasCases() ? MayOpen() : opening_ == 0); });
       if (failed_) return {};
       if (HasBlocks()) return NextBlock();
-      if (next_case_ == stream_.num_cases()) return {};
+      if (!HasCases()) return {};
       OpenNext(&lock);
     }
   }
@@ -175,6 +174,7 @@ class Schedule {
   void Close(OpenedCase* opened) {
     const std::lock_guard lock(mutex_);
     std::erase_if(cases_, [&](const auto& c) { return c.get() == opened; });
+    ready_.notify_all();
   }
 
   void Fail() {
@@ -188,6 +188,17 @@ class Schedule {
     return std::any_of(cases_.begin(), cases_.end(), [](const auto& c) {
       return c->next_voxel < c->reader->num_voxels();
     });
+  }
+
+  bool HasCases() const { return next_case_ < stream_.num_cases(); }
+
+  // Cases to come are taken to be as large as the largest so far.
+  bool MayOpen() const {
+    const int64_t in_flight = opening_ + static_cast<int64_t>(cases_.size());
+    if (in_flight == 0 || stream_.options().bytes_per_voxel == 0) return true;
+    if (largest_case_ == 0) return false;
+    return (in_flight + 1) * largest_case_ * stream_.options().bytes_per_voxel <=
+           stream_.memory() / 2;
   }
 
   Item NextBlock() {
@@ -211,6 +222,7 @@ class Schedule {
     lock->lock();
     --opening_;
     voxels_opened_ += opened->reader->num_voxels();
+    largest_case_ = std::max(largest_case_, opened->reader->num_voxels());
     ++cases_opened_;
     cases_.push_back(std::move(opened));
     ready_.notify_all();
@@ -233,6 +245,7 @@ class Schedule {
   int64_t opening_ = 0;
   int64_t cases_opened_ = 0;
   int64_t voxels_opened_ = 0;
+  int64_t largest_case_ = 0;
   int64_t voxels_done_ = 0;
   bool failed_ = false;
 };

@@ -18,6 +18,9 @@ struct StreamOptions {
   int threads = 0;                    // 0: all available
   int64_t memory = int64_t{2} << 30;  // what all of this may keep resident
   std::string cache_dir;  // decoded data too large for memory goes here; empty: system's
+  // What visitors keep of every voxel of a case until its end: fewer cases are open at once where
+  // these would need more than half the memory.
+  int64_t bytes_per_voxel = 0;
   ProgressCallback progress;
 };
 

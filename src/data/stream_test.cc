@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <mutex>
 #include <set>
 
@@ -19,6 +21,8 @@ namespace {
 using testing::ExpectError;
 using testing::RandomScene;
 using testing::Scene;
+using testing::TempFolder;
+using testing::WriteScene;
 
 // One class keeps odd and large sizes cheap.
 Scene OneClass(int64_t num_cases, int64_t num_voxels) {
@@ -79,6 +83,44 @@ TEST_P(EveryVoxelOnce, ThenTheEndOfTheCaseOnce) {
 
 INSTANTIATE_TEST_SUITE_P(CaseStream, EveryVoxelOnce, ::testing::Values(1, 2, 3, 8));
 
+// The most cases that were between their first block and their end at the same time. Blocks wait
+// until `expected` are, and a little longer for one too many.
+size_t MostInFlight(const Scene& scene, int64_t bytes_per_voxel, size_t expected) {
+  StreamOptions options = Threads(3);
+  options.memory = 1 << 20;
+  options.bytes_per_voxel = bytes_per_voxel;
+  const TempFolder folder;
+  const CaseStream stream(WriteScene(scene, folder.path()), kMeanLogits, options);
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<int64_t> in_flight;
+  size_t most = 0;
+  const auto on_block = [&](VoxelBlock&, int64_t c, int) {
+    std::unique_lock lock(mutex);
+    in_flight.insert(c);
+    most = std::max(most, in_flight.size());
+    changed.notify_all();
+    changed.wait_for(lock, std::chrono::seconds(5), [&] { return most >= expected; });
+    changed.wait_for(lock, std::chrono::milliseconds(10), [&] { return most > expected; });
+  };
+  stream.ForEachBlock("test", on_block, [&](int64_t c, const CaseReader&) {
+    const std::lock_guard lock(mutex);
+    in_flight.erase(c);
+  });
+  EXPECT_TRUE(in_flight.empty());
+  return most;
+}
+
+TEST(CaseStream, HoldsCasesBackWhereVisitorsKeepMuchOfEach) {
+  const int64_t voxels = 1000;
+  const Scene scene = OneClass(6, voxels);
+  const int64_t half = (1 << 20) / 2;
+  EXPECT_EQ(MostInFlight(scene, 2 * half, 1), 1u) << "one must be open, whatever it takes";
+  EXPECT_EQ(MostInFlight(scene, half / voxels / 2 + 1, 1), 1u);
+  EXPECT_EQ(MostInFlight(scene, half / voxels / 2, 2), 2u);
+  EXPECT_EQ(MostInFlight(scene, 0, 3), 3u);
+}
+
 TEST(CaseStream, PassesOnTheExceptionOfABlock) {
   const Scene scene = OneClass(5, 3 * kBlockVoxels);
   for (const int threads : {1, 3}) {
@@ -97,9 +139,8 @@ TEST(CaseStream, PassesOnTheExceptionOfABlock) {
 }
 
 TEST(CaseStream, PassesOnTheExceptionOfACaseThatCannotBeOpened) {
-  const testing::TempFolder folder;
-  Dataset dataset =
-      testing::WriteScene(RandomScene({.num_cases = 4, .shape = {9, 9}}), folder.path());
+  const TempFolder folder;
+  Dataset dataset = WriteScene(RandomScene({.num_cases = 4, .shape = {9, 9}}), folder.path());
   dataset.cases[2].members[0] = "absent.npy";
   for (const int threads : {1, 2, 5}) {
     const CaseStream stream(dataset, kMeanLogits, Threads(threads));
@@ -119,9 +160,9 @@ TEST(CaseStream, HasNothingToDoWithoutCases) {
 }
 
 TEST(CaseStream, OpensOnlyTheMembersThePoolingsTake) {
-  const testing::TempFolder folder;
-  Dataset dataset = testing::WriteScene(
-      RandomScene({.num_cases = 2, .num_members = 3, .shape = {5, 5}}), folder.path());
+  const TempFolder folder;
+  Dataset dataset =
+      WriteScene(RandomScene({.num_cases = 2, .num_members = 3, .shape = {5, 5}}), folder.path());
   for (Case& c : dataset.cases) c.members[1] = "absent.npy";
   const CaseStream stream(dataset, {ParsePooling("z0"), ParsePooling("z2")}, Threads(1));
   EXPECT_EQ(stream.Open(0)->member(1), nullptr);
@@ -132,9 +173,9 @@ TEST(CaseStream, OpensOnlyTheMembersThePoolingsTake) {
 }
 
 TEST(CaseStream, PartHasTheChosenCasesAndMembersAndIsQuiet) {
-  const testing::TempFolder folder;
-  Dataset dataset = testing::WriteScene(
-      RandomScene({.num_cases = 4, .num_members = 2, .shape = {5, 5}}), folder.path());
+  const TempFolder folder;
+  Dataset dataset =
+      WriteScene(RandomScene({.num_cases = 4, .num_members = 2, .shape = {5, 5}}), folder.path());
   for (Case& c : dataset.cases) c.members[0] = "absent.npy";
   StreamOptions options = Threads(2);
   options.progress = [](const Progress&) { ADD_FAILURE() << "not quiet"; };
@@ -150,18 +191,17 @@ TEST(CaseStream, PartHasTheChosenCasesAndMembersAndIsQuiet) {
 
 // Opening again would decode again.
 TEST(CaseStream, KeepsCasesOpenBetweenPassesWithinItsMemory) {
-  const testing::TempFolder folder;
-  const Dataset dataset =
-      testing::WriteScene(RandomScene({.num_cases = 2, .shape = {9, 9}}), folder.path());
+  const TempFolder folder;
+  const Dataset dataset = WriteScene(RandomScene({.num_cases = 2, .shape = {9, 9}}), folder.path());
   const CaseStream roomy(dataset, kMeanLogits, Threads(1));
   EXPECT_EQ(roomy.Open(0), roomy.Open(0));
   EXPECT_NE(roomy.Open(0), roomy.Open(1));
 }
 
 TEST(CaseStream, GivesTheSameBlocksOnEveryPass) {
-  const testing::TempFolder folder;
+  const TempFolder folder;
   const Dataset dataset =
-      testing::WriteScene(RandomScene({.num_cases = 3, .shape = {91, 100}}), folder.path());
+      WriteScene(RandomScene({.num_cases = 3, .shape = {91, 100}}), folder.path());
   const CaseStream stream(dataset, kMeanLogits, Threads(2));
   const auto pass = [&] {
     std::mutex mutex;
@@ -178,9 +218,9 @@ TEST(CaseStream, GivesTheSameBlocksOnEveryPass) {
 }
 
 TEST(CaseStream, ReportsProgressUpToTheEnd) {
-  const testing::TempFolder folder;
+  const TempFolder folder;
   const Dataset dataset =
-      testing::WriteScene(RandomScene({.num_cases = 3, .shape = {91, 100}}), folder.path());
+      WriteScene(RandomScene({.num_cases = 3, .shape = {91, 100}}), folder.path());
   std::vector<Progress> reports;
   StreamOptions options = Threads(2);
   options.progress = [&](const Progress& progress) { reports.push_back(progress); };
@@ -222,11 +262,11 @@ TEST(CaseStream, ReduceTilesDoesNotDependOnThreads) {
 }
 
 TEST(WithoutBadCases, LeavesOutAndReportsWhatCannotBeRead) {
-  const testing::TempFolder folder;
+  const TempFolder folder;
   Scene scene = RandomScene({.num_cases = 4, .shape = {9, 9}});
   scene.logits[1][0][7] = NAN;
   scene.labels[3][5] = 77;
-  Dataset dataset = testing::WriteScene(scene, folder.path());
+  Dataset dataset = WriteScene(scene, folder.path());
   dataset.cases[0].members[0] = "absent.npy";
   std::vector<std::string> dropped;
   const Dataset good = WithoutBadCases(dataset, kMeanLogits, Threads(2), &dropped);

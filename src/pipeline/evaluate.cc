@@ -35,6 +35,18 @@ const T* From(const std::vector<T>& values, int64_t first_voxel) {
   return values.empty() ? nullptr : values.data() + first_voxel;
 }
 
+// What metrics that need every voxel of a case keep of each until the case is complete.
+int64_t KeptPerVoxel(const MetricSelection& selection, int64_t num_classes, size_t num_models) {
+  // A voxel's part of a sorted list of confidences (measures/ranked.h) and of what makes it, for
+  // one pipeline while a case is completed.
+  constexpr int64_t kRankBytes = 72;
+  int64_t bytes = BytesPerVoxel(selection, num_classes) * static_cast<int64_t>(num_models);
+  if (bytes > 0) bytes += kRankBytes;
+  if (NeedsDistance(selection)) bytes += sizeof(int32_t);
+  if (NeedsLengths(selection)) bytes += sizeof(double);
+  return bytes;
+}
+
 class Evaluation {
  public:
   Evaluation(const CaseStream& stream,
@@ -44,6 +56,7 @@ class Evaluation {
         models_(models),
         options_(options),
         selection_(SelectMetrics(options)),
+        needs_free_energy_(NeedsFreeEnergy(selection_)),
         context_{.num_classes = stream.dataset().num_classes(),
                  .background = stream.dataset().background.value_or(-1)},
         cases_(static_cast<size_t>(stream.num_cases())),
@@ -112,7 +125,7 @@ class Evaluation {
         const Pooling& pooling = models_[m].state().spec.pooling;
         if (pooled == nullptr || !(*pooled == pooling)) {
           tile = block.PoolTileInto(t, pooling, &work.tile);
-          FreeEnergyTile(tile, work.free_energy);
+          if (needs_free_energy_) FreeEnergyTile(tile, work.free_energy);
           pooled = &pooling;
         }
         // Rows are counted where they are pooled first, not again for every pooling.
@@ -196,35 +209,22 @@ class Evaluation {
     pipeline.group_mean = MeanOverGroups(pipeline.groups);
   }
 
-  // What metrics that need every voxel of a case may hold at once: cases in flight, one per worker
-  // at most, as large as the largest.
-  int64_t KeptBytes() const {
-    int64_t per_voxel =
-        BytesPerVoxel(selection_, context_.num_classes) * static_cast<int64_t>(models_.size());
-    // While a case is completed, the ranks of one pipeline.
-    if (per_voxel > 0) per_voxel += kRankBytes;
-    if (NeedsDistance(selection_)) per_voxel += sizeof(int32_t);
-    if (NeedsLengths(selection_)) per_voxel += sizeof(double);
-    return largest_case_ * per_voxel *
-           std::min<int64_t>(stream_.num_workers(), stream_.num_cases());
-  }
-
   std::string MemoryWarning() const {
     return fmt::format(
-        "metrics that need every voxel of a case may have held {:.1f} GiB at once, --memory is "
-        "{:.1f} "
-        "GiB: name fewer of them, or fewer pipelines or threads",
+        "metrics that need every voxel of a case hold {:.1f} GiB for the largest, --memory is "
+        "{:.1f} GiB: name fewer metrics or pipelines",
         static_cast<double>(KeptBytes()) * 0x1p-30,
         static_cast<double>(stream_.memory()) * 0x1p-30);
   }
 
-  // A voxel's part of a sorted list of confidences (measures/ranked.h) and of what makes it.
-  static constexpr int64_t kRankBytes = 72;
+  // The stream holds further cases back (StreamOptions), but one must be open.
+  int64_t KeptBytes() const { return largest_case_ * stream_.options().bytes_per_voxel; }
 
   const CaseStream& stream_;
   const std::vector<Model>& models_;
   const EvaluateOptions& options_;
   const MetricSelection selection_;
+  const bool needs_free_energy_;
   const MetricContext context_;
   std::vector<CaseState> cases_;
   std::vector<Workspace> workspaces_;
@@ -270,7 +270,7 @@ EvaluateResult Evaluate(const Dataset& dataset,
                         const EvaluateOptions& options) {
   if (models.empty())
     Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
-  SelectMetrics(options);  // names are checked before the work
+  const MetricSelection selection = SelectMetrics(options);  // names are checked before the work
   std::vector<Pooling> poolings;
   for (const Model& model : models) {
     CheckCompatible(model, dataset);
@@ -280,7 +280,9 @@ EvaluateResult Evaluate(const Dataset& dataset,
   std::vector<std::string> skipped;
   const Dataset labelled = LabelledCases(split, options.run.skip_bad, &skipped);
   const Dataset cases = ReadableCases(labelled, poolings, options.run, &skipped);
-  const CaseStream stream(cases, poolings, StreamOptionsOf(options.run));
+  StreamOptions stream_options = StreamOptionsOf(options.run);
+  stream_options.bytes_per_voxel = KeptPerVoxel(selection, cases.num_classes(), models.size());
+  const CaseStream stream(cases, poolings, std::move(stream_options));
   EvaluateResult result = Evaluation(stream, models, options).Run();
   result.split = options.split;
   result.skipped = std::move(skipped);

@@ -308,7 +308,8 @@ TEST(Evaluate, WarnsWhenMetricsKeepMoreThanTheMemoryAllowed) {
   const std::vector<Model> models = {Baseline(dataset, "none(z)")};
   const EvaluateResult result = Evaluate(dataset, models, options);
   ASSERT_EQ(result.warnings.size(), 1u);
-  EXPECT_NE(result.warnings[0].find("0.2 GiB at once"), std::string::npos) << result.warnings[0];
+  EXPECT_NE(result.warnings[0].find("0.1 GiB for the largest"), std::string::npos)
+      << result.warnings[0];
   options.families = {"scores", "calibration_error"};
   EXPECT_TRUE(Evaluate(dataset, models, options).warnings.empty());
 }
