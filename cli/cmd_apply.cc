@@ -27,7 +27,7 @@ void Run(const Arguments& given) {
   options.dtype = given.dtype == "f16" ? DType::kF16 : DType::kF32;
   const Model model = Model::Load(given.model);
   const ApplyResult result = Apply(model, LoadDataset(given.dataset), given.output, options);
-  options.run.progress = {};
+  EndProgress(&options.run);
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);
   if (given.json) {

@@ -53,10 +53,25 @@ void SetMetricOption(const std::string& text, EvaluateOptions* options) {
     Throw(ErrorCode::kInvalidArgument, "--set {}: no metric has the option \"{}\"", text, key);
 }
 
+// A file itself; of a folder, the models in it by name.
+std::vector<std::string> ModelFiles(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  }
+  if (files.empty())
+    Throw(ErrorCode::kInvalidArgument, "--model {}: the folder holds no .json file", path);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 std::vector<Model> ModelsOf(const Arguments& given, const Dataset& dataset) {
   std::vector<Model> models;
   for (const std::string& pipeline : given.pipelines) models.push_back(Baseline(dataset, pipeline));
-  for (const std::string& path : given.models) models.push_back(Model::Load(path));
+  for (const std::string& path : given.models) {
+    for (const std::string& file : ModelFiles(path)) models.push_back(Model::Load(file));
+  }
   if (models.empty()) models.push_back(Baseline(dataset, "none(z)"));
   return models;
 }
@@ -86,10 +101,7 @@ std::vector<std::string> WriteFigures(const Arguments& given,
                                       const Dataset& dataset,
                                       const std::vector<Model>& models,
                                       const EvaluateResult& result) {
-  std::error_code error;
-  std::filesystem::create_directories(given.figures, error);
-  if (error)
-    Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", given.figures, error.message());
+  CreateFolder(given.figures);
   std::vector<std::string> files;
   const auto write = [&](const char* name, const std::string& text) {
     files.push_back((std::filesystem::path(given.figures) / name).string());
@@ -151,7 +163,7 @@ void Run(const Arguments& given) {
   EvaluateResult result = Evaluate(dataset, models, options);
   if (given.statistics || !given.statistics_options.reference.empty())
     result.statistics = StatisticsOf(given, result);
-  options.run.progress = {};
+  EndProgress(&options.run);
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);
   for (const std::string& warning : result.warnings) fmt::print(stderr, "warning: {}\n", warning);
@@ -180,6 +192,7 @@ std::string Footer() {
       "\nExamples:\n"
       "  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o metrics.json\n"
       "  segcal evaluate camvid -p 'none(z)' -m ts.json -m dc.json --statistics --table latex\n"
+      "  segcal evaluate camvid -m models --split test --table markdown\n"
       "  segcal evaluate hippocampus -m ts.json --metrics nll,ece,hd95 --set distance=physical\n"
       "  segcal evaluate camvid -m ts.json --split test --metrics all --figures figures";
   return text;
@@ -191,7 +204,7 @@ Action SetUpEvaluate(CLI::App& app) {
   auto given = std::make_shared<Arguments>();
   app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
       ->required();
-  app.add_option("-m,--model", given->models, "Model file; may be given several times")
+  app.add_option("-m,--model", given->models, "Model file, or a folder of them; several times")
       ->allow_extra_args(false);
   app.add_option("-p,--pipeline",
                  given->pipelines,

@@ -107,7 +107,7 @@ void FitOne(const Dataset& dataset,
   }
   const auto began = std::chrono::steady_clock::now();
   const FitResult result = Fit(dataset, pipeline, options);
-  options.run.progress = {};
+  EndProgress(&options.run);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   ReportSkipped(result.skipped);

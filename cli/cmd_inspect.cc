@@ -216,7 +216,7 @@ void Run(const Arguments& given) {
   for (const std::string& id : given.pictures) CaseIndex(dataset, id);
   RunOptions options = given.run.Make();
   const DatasetSummary summary = Inspect(dataset, options);
-  options.progress = {};
+  EndProgress(&options);
   ReportSkipped(summary.skipped);
   if (!given.figures.empty()) WriteFigures(given, dataset, summary);
   if (given.json) {

@@ -112,7 +112,7 @@ int Run(const Arguments& given) {
   const VerifyResult result = given.dataset.empty()
                                   ? Verify(model, options)
                                   : Verify(model, LoadDataset(given.dataset), options);
-  options.run.progress = {};
+  EndProgress(&options.run);
   ReportSkipped(result.skipped);
   if (given.json) {
     fmt::print("{}", ToJson(result));

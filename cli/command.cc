@@ -47,6 +47,8 @@ RunOptions RunFlags::Make() const {
   return options;
 }
 
+void EndProgress(RunOptions* options) { options->progress = {}; }
+
 void ReportSkipped(const std::vector<std::string>& skipped) {
   for (const std::string& line : skipped) fmt::print(stderr, "skipped {}\n", line);
 }

@@ -51,6 +51,9 @@ int64_t ParseBytes(const std::string& text);
 // Progress on standard error: a bar on a terminal, a line per stage elsewhere.
 ProgressCallback ProgressDisplay();
 
+// Clears the bar: before anything else is printed.
+void EndProgress(RunOptions* options);
+
 // Lines on standard error for what was left out.
 void ReportSkipped(const std::vector<std::string>& skipped);
 
