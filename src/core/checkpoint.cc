@@ -26,14 +26,7 @@ Checkpoint::~Checkpoint() = default;
 void Checkpoint::Read() {
   const Json json = ReadJson(path_);
   JsonObject object(json, path_);
-  const int64_t version = object.Integer("segcal_checkpoint");
-  if (version != kFormatVersion) {
-    Throw(ErrorCode::kUnsupported,
-          "{}: checkpoint format {}, this segcal reads {}",
-          path_,
-          version,
-          kFormatVersion);
-  }
+  object.CheckFormat("segcal_checkpoint", "checkpoint", kFormatVersion);
   const std::string problem = object.String("problem");
   if (problem != HexOf(problem_)) {
     Throw(ErrorCode::kBadData,

@@ -224,6 +224,17 @@ std::vector<double> JsonObject::Numbers(const std::string& key) {
   return numbers;
 }
 
+void JsonObject::CheckFormat(const std::string& key, const char* what, int64_t version) {
+  const int64_t found = Integer(key);
+  if (found == version) return;
+  Throw(ErrorCode::kUnsupported,
+        "{}: {} format {}, this segcal reads {}",
+        where_,
+        what,
+        found,
+        version);
+}
+
 void JsonObject::Finish() const {
   for (const auto& [key, value] : json_.items()) {
     if (std::find(read_.begin(), read_.end(), key) == read_.end()) {

@@ -49,6 +49,8 @@ class JsonObject {
   const Json& Array(const std::string& key);
   const Json& Object(const std::string& key);
   const Json& Any(const std::string& key);
+  // The number of the file's format; another one than `version` is an Error about a `what`.
+  void CheckFormat(const std::string& key, const char* what, int64_t version);
 
   // Call last: an unread field is an error, because it is a misspelt one.
   void Finish() const;

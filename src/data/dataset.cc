@@ -154,14 +154,7 @@ Dataset LoadDataset(const std::string& path) {
   const std::string file = FileOf(path);
   const Json json = ReadJson(file);
   JsonObject object(json, file);
-  const int64_t version = object.Integer("segcal_dataset");
-  if (version != kFormatVersion) {
-    Throw(ErrorCode::kUnsupported,
-          "{}: data set format {}, this segcal reads {}",
-          file,
-          version,
-          kFormatVersion);
-  }
+  object.CheckFormat("segcal_dataset", "data set", kFormatVersion);
   Dataset dataset;
   dataset.folder = std::filesystem::path(file).parent_path().string();
   dataset.name = object.StringOr("name", std::filesystem::path(file).stem().string());

@@ -55,15 +55,30 @@ void ForEachStrip(const TreePatch& patch, const Visit& visit) {
   for (int64_t y = 0; y < patch.rows(); y += kStripRows) visit(patch.Strip(y), y);
 }
 
+// Adds the loss of a strip that starts at row y of the patch.
+void AddStripLoss(const TreePatch& patch,
+                  const TreeStrip& strip,
+                  int64_t y,
+                  const float* temperatures,
+                  float* slopes,
+                  TreeLoss* total) {
+  AddTreeLoss(strip, patch.Labels(y), kPatchColumns, patch.columns(), temperatures, slopes, total);
+}
+
 // Adds the loss of a patch at one temperature for all its voxels.
 void AddLossAt(const TreePatch& patch, float temperature, TreeLoss* total) {
   alignas(64) float temperatures[kStripVoxels];
   alignas(64) float slopes[kStripVoxels];
   std::fill_n(temperatures, kStripVoxels, temperature);
   ForEachStrip(patch, [&](const TreeStrip& strip, int64_t y) {
-    AddTreeLoss(
-        strip, patch.Labels(y), kPatchColumns, patch.columns(), temperatures, slopes, total);
+    AddStripLoss(patch, strip, y, temperatures, slopes, total);
   });
+}
+
+double VoxelsOf(const std::vector<const TreePatch*>& patches) {
+  double voxels = 0.0;
+  for (const TreePatch* patch : patches) voxels += static_cast<double>(patch->voxels());
+  return voxels;
 }
 
 // Sums of parts in their order, whoever computed them.
@@ -185,13 +200,7 @@ TreeTraining::Sums TreeTraining::LocalStep(const TreeWeights& weights, const Uni
     alignas(64) float slopes[kStripVoxels];
     ForEachStrip(patch, [&](const TreeStrip& strip, int64_t y) {
       TreeTemperaturesAndSlopes(strip, weights, &values);
-      AddTreeLoss(strip,
-                  patch.Labels(y),
-                  kPatchColumns,
-                  patch.columns(),
-                  values.temperature,
-                  slopes,
-                  &losses[at]);
+      AddStripLoss(patch, strip, y, values.temperature, slopes, &losses[at]);
       AddTreeGradient(strip, weights, slopes, &values, gradients[at].data());
     });
   });
@@ -211,9 +220,7 @@ double TreeTraining::MeanTemperature(const TreeWeights& weights, const Unit& pat
       }
     });
   });
-  double voxels = 0.0;
-  for (const TreePatch* patch : patches) voxels += static_cast<double>(patch->voxels());
-  return std::accumulate(sums.begin(), sums.end(), 0.0) / voxels;
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / VoxelsOf(patches);
 }
 
 // The mean first, then the loss at it, then how each voxel moves the mean (IT2).
@@ -224,9 +231,7 @@ TreeTraining::Sums TreeTraining::WholeStep(const TreeWeights& weights, const Uni
     AddLossAt(*patches[static_cast<size_t>(i)], temperature, &losses[static_cast<size_t>(i)]);
   });
   const TreeLoss loss = SumOf(losses);
-  double voxels = 0.0;
-  for (const TreePatch* patch : patches) voxels += static_cast<double>(patch->voxels());
-  const auto slope = static_cast<float>(loss.slope / voxels);
+  const auto slope = static_cast<float>(loss.slope / VoxelsOf(patches));
   std::vector<std::vector<double>> gradients(patches.size());
   ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);
@@ -258,13 +263,7 @@ TreeLoss TreeTraining::LossOf(const TreeWeights& weights, const Unit& patches) c
     alignas(64) float slopes[kStripVoxels];
     ForEachStrip(patch, [&](const TreeStrip& strip, int64_t y) {
       TreeTemperatures(strip, weights, &values);
-      AddTreeLoss(strip,
-                  patch.Labels(y),
-                  kPatchColumns,
-                  patch.columns(),
-                  values.temperature,
-                  slopes,
-                  &losses[at]);
+      AddStripLoss(patch, strip, y, values.temperature, slopes, &losses[at]);
     });
   });
   return SumOf(losses);

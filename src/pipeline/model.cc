@@ -215,14 +215,7 @@ FitReport ReadFit(const Json& json, const std::string& where) {
 
 std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string& path) {
   JsonObject object(json, path);
-  const int64_t version = object.Integer("segcal_model");
-  if (version != kFormatVersion) {
-    Throw(ErrorCode::kUnsupported,
-          "{}: model format {}, this segcal reads {}",
-          path,
-          version,
-          kFormatVersion);
-  }
+  object.CheckFormat("segcal_model", "model", kFormatVersion);
   auto state = std::make_shared<ModelState>();
   const std::string pipeline = object.String("pipeline");
   state->spec = NamingFile(path, [&] { return ParsePipeline(pipeline); });
