@@ -26,6 +26,6 @@ extern constinit const CalibratorInfo kConditionalArgmax{
     .page = "conditional_argmax",
     .default_options = &DefaultOptions<AffineOptions>,
     .make = &MakeAffine<kFamily>,
-    .searches = true};
+    .search = SearchBy::kFolds};
 
 }  // namespace segcal

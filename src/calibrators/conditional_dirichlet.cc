@@ -26,6 +26,6 @@ extern constinit const CalibratorInfo kConditionalDirichlet{
     .page = "conditional_dirichlet",
     .default_options = &DefaultOptions<AffineOptions>,
     .make = &MakeAffine<kFamily>,
-    .searches = true};
+    .search = SearchBy::kFolds};
 
 }  // namespace segcal

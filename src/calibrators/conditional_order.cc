@@ -26,6 +26,6 @@ extern constinit const CalibratorInfo kConditionalOrder{
     .page = "conditional_order",
     .default_options = &DefaultOptions<AffineOptions>,
     .make = &MakeAffine<kFamily>,
-    .searches = true};
+    .search = SearchBy::kFolds};
 
 }  // namespace segcal

@@ -24,6 +24,6 @@ extern constinit const CalibratorInfo kConstrainedMatrix{
     .page = "constrained_matrix_scaling",
     .default_options = &DefaultOptions<AffineOptions>,
     .make = &MakeAffine<kFamily>,
-    .searches = true};
+    .search = SearchBy::kFolds};
 
 }  // namespace segcal

@@ -24,6 +24,6 @@ extern constinit const CalibratorInfo kDirichlet{
     .page = "dirichlet",
     .default_options = &DefaultOptions<AffineOptions>,
     .make = &MakeAffine<kFamily>,
-    .searches = true};
+    .search = SearchBy::kFolds};
 
 }  // namespace segcal

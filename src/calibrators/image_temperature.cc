@@ -16,6 +16,6 @@ extern constinit const CalibratorInfo kImageTemperature{
     .page = "image_temperature",
     .default_options = &DefaultOptions<TreeOptions>,
     .make = &MakeTree<kWholeVariant>,
-    .searches = true};
+    .search = SearchBy::kTraining};
 
 }  // namespace segcal

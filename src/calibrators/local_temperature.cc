@@ -21,7 +21,7 @@ extern constinit const CalibratorInfo kLocalTemperature{
     .page = "local_temperature",
     .default_options = &DefaultOptions<TreeOptions>,
     .make = &MakeTree<kLocalVariant>,
-    .searches = true};
+    .search = SearchBy::kTraining};
 
 extern constinit const CalibratorInfo kLocalTemperatureRaw{
     .name = "lts_raw",
@@ -30,7 +30,7 @@ extern constinit const CalibratorInfo kLocalTemperatureRaw{
     .page = "local_temperature",
     .default_options = &DefaultOptions<TreeOptions>,
     .make = &MakeTree<kRawVariant>,
-    .searches = true};
+    .search = SearchBy::kTraining};
 
 extern constinit const CalibratorInfo kLocalTemperatureImage{
     .name = "lts_image",
@@ -40,6 +40,6 @@ extern constinit const CalibratorInfo kLocalTemperatureImage{
     .page = "local_temperature",
     .default_options = &DefaultOptions<TreeOptions>,
     .make = &MakeTree<kImageVariant>,
-    .searches = true};
+    .search = SearchBy::kTraining};
 
 }  // namespace segcal

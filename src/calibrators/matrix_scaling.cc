@@ -23,6 +23,6 @@ extern constinit const CalibratorInfo kMatrix{.name = kFamily.name,
                                               .page = "matrix_scaling",
                                               .default_options = &DefaultOptions<AffineOptions>,
                                               .make = &MakeAffine<kFamily>,
-                                              .searches = true};
+                                              .search = SearchBy::kFolds};
 
 }  // namespace segcal

@@ -24,6 +24,6 @@ extern constinit const CalibratorInfo kVector{
     .page = "vector_scaling",
     .default_options = &DefaultOptions<AffineOptions>,
     .make = &MakeAffine<kFamily>,
-    .searches = true};
+    .search = SearchBy::kFolds};
 
 }  // namespace segcal

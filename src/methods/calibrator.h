@@ -196,6 +196,10 @@ class PixelCalibrator : public Calibrator {
                                         const BindOptions& options) const final;
 };
 
+// What a search of a method's options chooses by: nothing to choose; folds or validation cases
+// given to it; cases that its training holds out itself.
+enum class SearchBy { kNothing, kFolds, kTraining };
+
 // One method: everything the rest of the program knows about it.
 struct CalibratorInfo {
   const char* name;
@@ -206,7 +210,7 @@ struct CalibratorInfo {
   // `base` is the calibrator after the `+` of a composition, else null.
   std::unique_ptr<Calibrator> (*make)(const OptionMap& options, std::unique_ptr<Calibrator> base);
   bool composes = false;  // whether it takes a base
-  bool searches = false;  // whether it has options that a search can choose
+  SearchBy search = SearchBy::kNothing;
 };
 
 // make for a method without a base: Method's constructor takes its options.

@@ -185,10 +185,11 @@ Model FitStream(const CaseStream& stream,
   Prepared all(stream, spec, seed);
   std::vector<Fold> folds;
   all.context.validation = search.validation;
-  if (FindCalibrator(spec.stages.back()).searches) all.context.trials = search.trials;
+  const SearchBy search_by = FindCalibrator(spec.stages.back()).search;
+  if (search_by != SearchBy::kNothing) all.context.trials = search.trials;
   if (search.validation != nullptr) {
     all.context.folds = {{.training = nullptr, .validation = search.validation}};
-  } else if (all.context.trials > 0) {
+  } else if (search_by == SearchBy::kFolds && search.trials > 0) {
     folds = MakeFolds(stream, spec, seed);
     for (const Fold& fold : folds) {
       all.context.folds.push_back(

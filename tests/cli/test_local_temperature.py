@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Temperatures per voxel: written by apply, drawn by evaluate, the same for any memory and threads."""
 
+import json
+
 import numpy as np
-from program import apply, fit, run, small_dataset
+from program import apply, fails, fit, run, small_dataset
 
 
 def test_a_map_of_temperatures_is_written_and_drawn(tmp_path):
@@ -30,3 +32,12 @@ def test_maps_do_not_depend_on_threads_and_memory(tmp_path):
               "--memory", memory)
         written.append((folder / "case0.npy").read_bytes())
     assert written[0] == written[1] == written[2]
+
+
+def test_a_search_without_validation_cases_needs_no_folds(tmp_path):
+    dataset = small_dataset(tmp_path, num_cases=1)
+    assert "too few groups" in fails(2, "fit", dataset, "-p", "cms_ap(z)", "--search", 2, "-o",
+                                     tmp_path / "m.json")
+    run("fit", dataset, "-p", "ibts(z, epochs=2)", "--search", 2, "-o", tmp_path / "m.json")
+    search = json.loads((tmp_path / "m.json").read_text())["fit"]["search"]
+    assert len(search["trials"]) == 2
