@@ -10,8 +10,8 @@
 
 #include "segcal/dataset.h"
 #include "segcal/fit.h"
+#include "segcal/metric_values.h"
 #include "segcal/model.h"
-#include "segcal/reliability.h"
 
 namespace segcal {
 
@@ -26,17 +26,10 @@ struct EvaluateOptions {
   bool keep_cells = false;  // fills CaseMetrics::cells
 };
 
-// One metric. NaN: not defined on this data (no labelled voxel).
-struct MetricResult {
-  std::string name;
-  double value = 0.0;
-  std::vector<double> per_class;  // empty, or one per class
-};
-
 struct CaseMetrics {
   std::string id;
   std::string group;
-  std::vector<MetricResult> metrics;
+  std::vector<MetricValue> metrics;
   std::vector<CellRow> cells;  // if asked for
   // Bins whose sums over cases give a metric of all voxels; `kind` is the metric ("ace").
   std::vector<ReliabilityDiagram> pooled_bins;
@@ -46,33 +39,17 @@ struct CaseMetrics {
 struct GroupMetrics {
   std::string group;  // the id of a case that belongs to none
   int64_t cases = 0;
-  std::vector<MetricResult> mean;    // over its cases
-  std::vector<MetricResult> pooled;  // over its voxels
-};
-
-// Error rate of the most confident share of the voxels.
-struct RiskRow {
-  double coverage = 0.0;
-  double risk = 0.0;
-  double confidence = 0.0;  // of the last voxel that is accepted
-};
-
-// Calibration errors of random patches with sides of so many voxels, mean over cases.
-struct PatchRow {
-  int64_t side = 0;
-  double ece_avg = 0.0;
-  double ece_max = 0.0;
-  double mce_avg = 0.0;
-  double mce_max = 0.0;
+  std::vector<MetricValue> mean;    // over its cases
+  std::vector<MetricValue> pooled;  // over its voxels
 };
 
 struct PipelineMetrics {
   std::string pipeline;
-  std::vector<MetricResult> mean;  // over cases where it is defined, or pooled where the metric is
-  std::vector<MetricResult> pooled;  // over all voxels at once
+  std::vector<MetricValue> mean;    // over cases where it is defined, or pooled where the metric is
+  std::vector<MetricValue> pooled;  // over all voxels at once
   std::vector<CaseMetrics> cases;
   std::vector<GroupMetrics> groups;                    // empty unless the data set names groups
-  std::vector<MetricResult> group_mean;                // mean over groups of their pooled values
+  std::vector<MetricValue> group_mean;                 // mean over groups of their pooled values
   std::vector<ReliabilityRow> reliability;             // of the confidence, pooled
   std::vector<ReliabilityDiagram> region_reliability;  // pooled: regions, bands, patches
   std::vector<ReliabilityDiagram> class_reliability;   // pooled

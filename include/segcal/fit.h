@@ -27,8 +27,9 @@ struct FitOptions {
       split;  // cases to fit on; empty: "calibration" where the data set names splits, else all
   // Cases to choose options by; empty: "validation" where the data set has such cases, else none.
   std::string validation;
-  // Trials of the search for a method's penalties. Absent: 20 where there are cases to choose by,
-  // else none. With trials but no such cases, by five-fold cross-validation over groups.
+  // Trials of the search for a method's penalties or training options. Absent: 20 where there are
+  // cases to choose by, else none. With trials but no such cases, penalties are chosen by five-fold
+  // cross-validation over groups, trainings by groups they hold out.
   std::optional<int64_t> search;
   uint64_t seed = 0;
   // A file in which a training keeps its state after every epoch; empty: nowhere. Methods that are

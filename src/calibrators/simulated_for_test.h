@@ -38,7 +38,7 @@ class Simulated {
     const auto& pooled = result.pipelines[0].pooled;
     return std::find_if(pooled.begin(),
                         pooled.end(),
-                        [](const MetricResult& metric) { return metric.name == "nll"; })
+                        [](const MetricValue& metric) { return metric.name == "nll"; })
         ->value;
   }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "measures/cells.h"
-#include "segcal/reliability.h"
+#include "segcal/metric_values.h"
 
 namespace segcal {
 

@@ -233,9 +233,9 @@ double RiskCoverageArea(std::span<const TieGroup> groups) {
   return std::max(sum, 0.0) / static_cast<double>(accepted);
 }
 
-std::vector<RiskPoint> RiskCoverage(std::span<const TieGroup> groups, int64_t steps) {
+std::vector<RiskRow> RiskCoverage(std::span<const TieGroup> groups, int64_t steps) {
   const int64_t n = CountOf(groups);
-  std::vector<RiskPoint> curve;
+  std::vector<RiskRow> curve;
   auto group = groups.rbegin();
   int64_t accepted = 0;  // in groups before this one
   int64_t wrong = 0;

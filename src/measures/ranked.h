@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measures/bins.h"
+#include "segcal/metric_values.h"
 
 namespace segcal {
 
@@ -77,12 +78,7 @@ double RiskCoverageArea(std::span<const TieGroup> groups);  // (SL6)
 
 // The error rate of the `coverage` most confident share of voxels, for coverages 1/steps ... 1
 // (SL5).
-struct RiskPoint {
-  double coverage = 0.0;
-  double risk = 0.0;
-  double confidence = 0.0;  // of the last voxel accepted
-};
-std::vector<RiskPoint> RiskCoverage(std::span<const TieGroup> groups, int64_t steps);
+std::vector<RiskRow> RiskCoverage(std::span<const TieGroup> groups, int64_t steps);
 
 // Bins of equal mass (AD1); voxels of a tie that an edge cuts are shared out in proportion.
 struct MassBin {

@@ -142,7 +142,7 @@ TEST(RiskCoverageArea, OfLargeTiesMatchesTermByTerm) {
 
 TEST(RiskCoverage, EndsAtTheErrorRate) {
   const std::vector<TieGroup> groups = GroupsOf(RandomSamples(4, 777, 50));
-  const std::vector<RiskPoint> curve = RiskCoverage(groups, 100);
+  const std::vector<RiskRow> curve = RiskCoverage(groups, 100);
   ASSERT_EQ(curve.size(), 100u);
   EXPECT_EQ(curve.back().coverage, 1.0);
   EXPECT_DOUBLE_EQ(curve.back().risk, static_cast<double>(WrongOf(groups)) / 777.0);

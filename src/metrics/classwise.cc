@@ -36,10 +36,10 @@ class ClasswiseAccumulator final : public MetricAccumulator {
     for (int64_t c = 0; c < sums_.num_groups(); ++c) {
       const std::vector<Bin> bins = sums_.Bins(options_.rule(), c);
       const int64_t total = sums_.Count(c);
-      expected.push_back(BinnedError(bins, total, options_.gap_norm()));
+      expected.push_back(ErrorOf(bins, total));
       largest.push_back(BinnedError(bins, total, Norm::kLargest));
       average.push_back(AverageError(sums_.Bins(options_.ace_rule(), c)));
-      const BrierParts part = DecomposeBrier(bins);
+      const BrierParts part = DecomposeBrier(sums_.Bins(WholeRule(), c));
       brier.reliability += part.reliability;
       brier.resolution += part.resolution;
       brier.uncertainty += part.uncertainty;
@@ -70,6 +70,19 @@ class ClasswiseAccumulator final : public MetricAccumulator {
   }
 
  private:
+  // Where a rule leaves zeros out, a class may have voxels and all bins empty: no gap.
+  double ErrorOf(const std::vector<Bin>& bins, int64_t total) const {
+    if (TotalCount(bins) == 0 && total > 0) return 0.0;
+    return BinnedError(bins, total, options_.gap_norm());
+  }
+
+  // The same bins with zeros in the first: parts of a score are of all voxels.
+  BinRule WholeRule() const {
+    BinRule rule = options_.rule();
+    if (rule.edges == "closed_without_zero") rule.edges = "closed";
+    return rule;
+  }
+
   CalibrationOptions options_;
   int64_t left_out_;
   ForegroundLabels labels_;

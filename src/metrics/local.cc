@@ -146,10 +146,10 @@ class LocalAccumulator final : public MetricAccumulator {
             {.kind = "local_max", .class_index = -1, .rows = RowsOf(rule, bins.worst)}};
   }
 
-  std::vector<PatchErrors> PatchSweep() const override {
+  std::vector<PatchRow> PatchSweep() const override {
     if (sides_.size() == 1) return {};
     const std::vector<LocalMeans> means = Means();
-    std::vector<PatchErrors> errors;
+    std::vector<PatchRow> errors;
     for (size_t i = 1; i < sides_.size(); ++i) {
       errors.push_back({.side = sides_[i],
                         .ece_avg = means[i].ece_avg.value(),

@@ -116,9 +116,9 @@ TEST(Local, SweepsOverSidesInOnePass) {
   const auto swept = Accumulate("local", image, {{"patch", "7"}, {"patch_sweep", "5,20"}});
   EXPECT_EQ(Value(*swept, "ece_local_avg"),
             Value(*Accumulate("local", image, {{"patch", "7"}}), "ece_local_avg"));
-  const std::vector<PatchErrors> sweep = swept->PatchSweep();
+  const std::vector<PatchRow> sweep = swept->PatchSweep();
   ASSERT_EQ(sweep.size(), 2u);
-  for (const PatchErrors& errors : sweep) {
+  for (const PatchRow& errors : sweep) {
     const auto alone = Accumulate("local", image, {{"patch", std::to_string(errors.side)}});
     EXPECT_EQ(errors.ece_avg, Value(*alone, "ece_local_avg")) << errors.side;
     EXPECT_EQ(errors.ece_max, Value(*alone, "ece_local_max")) << errors.side;

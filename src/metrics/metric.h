@@ -43,22 +43,6 @@ struct MetricContext {
   VoxelGrid grid = {};
 };
 
-// One finished number. NaN means undefined here (no labelled voxel, class absent).
-struct MetricValue {
-  std::string name;
-  double value = 0.0;
-  std::vector<double> per_class;  // empty, or one per class
-};
-
-// Errors of random patches of one side, in voxels.
-struct PatchErrors {
-  int64_t side = 0;
-  double ece_avg = 0.0;
-  double ece_max = 0.0;
-  double mce_avg = 0.0;
-  double mce_max = 0.0;
-};
-
 // A family of metrics that share sums. Add, then Merge in any order, then Finish: the result does
 // not depend on how the blocks of tiles were spread over accumulators (64-bit counts, ExactSum).
 class MetricAccumulator {
@@ -86,8 +70,8 @@ class MetricAccumulator {
   virtual std::vector<CellRow> Cells() const { return {}; }
   // [label][predicted], empty where the family does not count it.
   virtual std::vector<int64_t> Confusion() const { return {}; }
-  virtual std::vector<RiskPoint> RiskCurve() const { return {}; }
-  virtual std::vector<PatchErrors> PatchSweep() const { return {}; }
+  virtual std::vector<RiskRow> RiskCurve() const { return {}; }
+  virtual std::vector<PatchRow> PatchSweep() const { return {}; }
 };
 
 // How per-case values become one number.

@@ -82,7 +82,7 @@ class SelectionAccumulator final : public MetricAccumulator {
             {"error_precision", detection_.Precision(), {}}};
   }
 
-  std::vector<RiskPoint> RiskCurve() const override {
+  std::vector<RiskRow> RiskCurve() const override {
     constexpr int64_t kSteps = 100;
     return RiskCoverage(sums_.Groups(), kSteps);
   }

@@ -195,7 +195,7 @@ inline std::vector<uint64_t> Bits(const MetricAccumulator& accumulator) {
     values.push_back(static_cast<double>(cell.correct));
     values.push_back(cell.confidence_sum);
   }
-  for (const RiskPoint& point : accumulator.RiskCurve()) values.push_back(point.risk);
+  for (const RiskRow& point : accumulator.RiskCurve()) values.push_back(point.risk);
   for (const int64_t count : accumulator.Confusion()) values.push_back(static_cast<double>(count));
   std::vector<uint64_t> bits(values.size());
   if (!values.empty()) std::memcpy(bits.data(), values.data(), values.size() * sizeof(double));

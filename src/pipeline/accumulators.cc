@@ -44,6 +44,19 @@ bool IsChosen(const MetricInfo& info, const std::vector<std::string>& names) {
   });
 }
 
+template <class T>
+void Append(std::vector<T> more, std::vector<T>* all) {
+  std::move(more.begin(), more.end(), std::back_inserter(*all));
+}
+
+// The lists of all families, one after the other.
+template <class ListOf>
+auto Collected(const std::vector<std::unique_ptr<MetricAccumulator>>& families, ListOf list_of) {
+  decltype(list_of(*families.front())) all;
+  for (const auto& family : families) Append(list_of(*family), &all);
+  return all;
+}
+
 }  // namespace
 
 MetricSelection SelectMetrics(const EvaluateOptions& options) {
@@ -53,9 +66,12 @@ MetricSelection SelectMetrics(const EvaluateOptions& options) {
   }
   MetricSelection selection;
   for (const MetricInfo* info : Metrics()) {
-    if (!IsChosen(*info, options.families)) continue;
     const auto given = options.metrics.find(info->name);
-    selection.push_back({info, given == options.metrics.end() ? OptionMap{} : given->second});
+    const bool has_options = given != options.metrics.end();
+    // Options of what is not computed are checked too.
+    if (has_options) info->make({.num_classes = 1}, given->second);
+    if (!IsChosen(*info, options.families)) continue;
+    selection.push_back({info, has_options ? given->second : OptionMap{}});
   }
   return selection;
 }
@@ -119,50 +135,31 @@ void Accumulators::Complete() {
   for (const auto& family : families_) family->Complete();
 }
 
-std::vector<MetricResult> Accumulators::Finish() const {
-  std::vector<MetricResult> results;
-  for (const auto& family : families_) {
-    for (MetricValue& value : family->Finish()) {
-      results.push_back(
-          {.name = value.name, .value = value.value, .per_class = std::move(value.per_class)});
-    }
-  }
-  return results;
+std::vector<MetricValue> Accumulators::Finish() const {
+  return Collected(families_, [](const MetricAccumulator& f) { return f.Finish(); });
 }
 
 std::vector<ReliabilityDiagram> Accumulators::PooledBins() const {
-  std::vector<ReliabilityDiagram> lists;
-  for (const auto& family : families_) {
-    for (const ReliabilityDiagram& diagram : family->PooledBins()) lists.push_back(diagram);
-  }
-  return lists;
+  return Collected(families_, [](const MetricAccumulator& f) { return f.PooledBins(); });
 }
 
 std::vector<CellRow> Accumulators::Cells() const {
-  std::vector<CellRow> rows;
-  for (const auto& family : families_) {
-    for (const CellRow& cell : family->Cells()) rows.push_back(cell);
-  }
-  return rows;
+  return Collected(families_, [](const MetricAccumulator& f) { return f.Cells(); });
 }
 
 void Accumulators::FillDiagrams(PipelineMetrics* pipeline) const {
   for (const auto& family : families_) {
-    for (const ReliabilityDiagram& diagram : family->Reliability()) {
+    for (ReliabilityDiagram& diagram : family->Reliability()) {
       if (diagram.kind == "top_label") {
-        pipeline->reliability = diagram.rows;
+        pipeline->reliability = std::move(diagram.rows);
       } else if (diagram.class_index < 0) {
-        pipeline->region_reliability.push_back(diagram);
+        pipeline->region_reliability.push_back(std::move(diagram));
       } else {
-        pipeline->class_reliability.push_back(diagram);
+        pipeline->class_reliability.push_back(std::move(diagram));
       }
     }
-    for (const RiskPoint& point : family->RiskCurve())
-      pipeline->risk_coverage.push_back({point.coverage, point.risk, point.confidence});
-    for (const PatchErrors& errors : family->PatchSweep()) {
-      pipeline->patch_sweep.push_back(
-          {errors.side, errors.ece_avg, errors.ece_max, errors.mce_avg, errors.mce_max});
-    }
+    Append(family->RiskCurve(), &pipeline->risk_coverage);
+    Append(family->PatchSweep(), &pipeline->patch_sweep);
     const std::vector<int64_t> confusion = family->Confusion();
     if (!confusion.empty()) pipeline->confusion = confusion;
   }

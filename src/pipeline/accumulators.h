@@ -47,7 +47,7 @@ class Accumulators {
   // Frees the sums, which are not used any more.
   void Clear() { families_.clear(); }
 
-  std::vector<MetricResult> Finish() const;
+  std::vector<MetricValue> Finish() const;
   std::vector<ReliabilityDiagram> PooledBins() const;
   std::vector<CellRow> Cells() const;
   // Reliability diagrams, confusion matrix and risk-coverage curve.

@@ -10,9 +10,9 @@ namespace segcal {
 namespace {
 
 // Mean of metric m over rows of results, each of which lists the same metrics.
-MetricResult MeanOfMetric(const std::vector<const std::vector<MetricResult>*>& rows, size_t m) {
-  const MetricResult& like = (*rows[0])[m];
-  MetricResult mean{.name = like.name, .per_class = std::vector<double>(like.per_class.size())};
+MetricValue MeanOfMetric(const std::vector<const std::vector<MetricValue>*>& rows, size_t m) {
+  const MetricValue& like = (*rows[0])[m];
+  MetricValue mean{.name = like.name, .per_class = std::vector<double>(like.per_class.size())};
   std::vector<double> values;
   values.reserve(rows.size());
   for (const auto* row : rows) values.push_back((*row)[m].value);
@@ -25,17 +25,17 @@ MetricResult MeanOfMetric(const std::vector<const std::vector<MetricResult>*>& r
   return mean;
 }
 
-std::vector<MetricResult> MeanOfRows(const std::vector<const std::vector<MetricResult>*>& rows) {
-  std::vector<MetricResult> means;
+std::vector<MetricValue> MeanOfRows(const std::vector<const std::vector<MetricValue>*>& rows) {
+  std::vector<MetricValue> means;
   for (size_t m = 0; m < rows[0]->size(); ++m) means.push_back(MeanOfMetric(rows, m));
   return means;
 }
 
 // Means, but the pooled value of metrics that are one of all voxels.
-std::vector<MetricResult> MeanOrPooled(const std::vector<const std::vector<MetricResult>*>& rows,
-                                       const MetricSelection& selection,
-                                       const std::vector<MetricResult>& pooled) {
-  std::vector<MetricResult> means = MeanOfRows(rows);
+std::vector<MetricValue> MeanOrPooled(const std::vector<const std::vector<MetricValue>*>& rows,
+                                      const MetricSelection& selection,
+                                      const std::vector<MetricValue>& pooled) {
+  std::vector<MetricValue> means = MeanOfRows(rows);
   const std::vector<Aggregate> aggregates = AggregatesOf(selection);
   for (size_t m = 0; m < means.size(); ++m) {
     if (aggregates[m] == Aggregate::kPooled) means[m] = pooled[m];
@@ -45,18 +45,18 @@ std::vector<MetricResult> MeanOrPooled(const std::vector<const std::vector<Metri
 
 }  // namespace
 
-std::vector<MetricResult> MeanOverCases(const std::vector<CaseMetrics>& cases,
-                                        const MetricSelection& selection,
-                                        const std::vector<MetricResult>& pooled) {
-  std::vector<const std::vector<MetricResult>*> rows;
+std::vector<MetricValue> MeanOverCases(const std::vector<CaseMetrics>& cases,
+                                       const MetricSelection& selection,
+                                       const std::vector<MetricValue>& pooled) {
+  std::vector<const std::vector<MetricValue>*> rows;
   rows.reserve(cases.size());
   for (const CaseMetrics& c : cases) rows.push_back(&c.metrics);
   return MeanOrPooled(rows, selection, pooled);
 }
 
-std::vector<MetricResult> MeanOverGroups(const std::vector<GroupMetrics>& groups) {
+std::vector<MetricValue> MeanOverGroups(const std::vector<GroupMetrics>& groups) {
   if (groups.empty()) return {};
-  std::vector<const std::vector<MetricResult>*> rows;
+  std::vector<const std::vector<MetricValue>*> rows;
   rows.reserve(groups.size());
   for (const GroupMetrics& group : groups) rows.push_back(&group.pooled);
   return MeanOfRows(rows);
@@ -100,9 +100,9 @@ std::vector<GroupMetrics> GroupSums::Finish(size_t model,
                                             const std::vector<CaseMetrics>& cases) const {
   std::vector<GroupMetrics> finished;
   for (const Group& group : groups_) {
-    std::vector<const std::vector<MetricResult>*> rows;
+    std::vector<const std::vector<MetricValue>*> rows;
     for (const size_t c : group.cases) rows.push_back(&cases[c].metrics);
-    const std::vector<MetricResult>& pooled = group.models[model].pooled;
+    const std::vector<MetricValue>& pooled = group.models[model].pooled;
     finished.push_back({.group = group.name,
                         .cases = static_cast<int64_t>(rows.size()),
                         .mean = MeanOrPooled(rows, selection_, pooled),

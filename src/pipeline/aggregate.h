@@ -12,12 +12,12 @@ namespace segcal {
 
 // The numbers to report: means over the cases where a metric is defined, or the pooled value where
 // the metric is one of all voxels.
-std::vector<MetricResult> MeanOverCases(const std::vector<CaseMetrics>& cases,
-                                        const MetricSelection& selection,
-                                        const std::vector<MetricResult>& pooled);
+std::vector<MetricValue> MeanOverCases(const std::vector<CaseMetrics>& cases,
+                                       const MetricSelection& selection,
+                                       const std::vector<MetricValue>& pooled);
 
 // Means over groups of their pooled values; empty without groups.
-std::vector<MetricResult> MeanOverGroups(const std::vector<GroupMetrics>& groups);
+std::vector<MetricValue> MeanOverGroups(const std::vector<GroupMetrics>& groups);
 
 // Totals of the groups of a data set, for every model. A group's sums are freed when its last case
 // is in.
@@ -39,7 +39,7 @@ class GroupSums {
   struct ModelSums {
     std::unique_ptr<Accumulators> sums;
     int64_t added = 0;
-    std::vector<MetricResult> pooled;
+    std::vector<MetricValue> pooled;
   };
   struct Group {
     std::string name;

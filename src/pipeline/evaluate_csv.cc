@@ -23,7 +23,7 @@ std::string Number(double value) { return std::isfinite(value) ? JsonNumber(valu
 
 std::string Header(const EvaluateResult& result) {
   std::string line = "pipeline,level,case,group";
-  for (const MetricResult& metric : result.pipelines.front().pooled) {
+  for (const MetricValue& metric : result.pipelines.front().pooled) {
     line += "," + metric.name;
     for (size_t c = 0; c < metric.per_class.size(); ++c)
       line += "," + Field(metric.name + ":" + result.classes[c]);
@@ -35,9 +35,9 @@ std::string Row(const std::string& pipeline,
                 const char* level,
                 const std::string& id,
                 const std::string& group,
-                const std::vector<MetricResult>& metrics) {
+                const std::vector<MetricValue>& metrics) {
   std::string line = fmt::format("{},{},{},{}", Field(pipeline), level, Field(id), Field(group));
-  for (const MetricResult& metric : metrics) {
+  for (const MetricValue& metric : metrics) {
     line += "," + Number(metric.value);
     for (const double value : metric.per_class) line += "," + Number(value);
   }
@@ -65,8 +65,8 @@ std::string StatisticsRow(const PipelineMetrics& like,
                           const List& list,
                           const NameOf& name_of,
                           const NumberOf& number_of) {
-  std::vector<MetricResult> row = like.pooled;
-  for (MetricResult& metric : row) {
+  std::vector<MetricValue> row = like.pooled;
+  for (MetricValue& metric : row) {
     metric.value = std::nan("");
     std::fill(metric.per_class.begin(), metric.per_class.end(), std::nan(""));
     for (const auto& entry : list) {

@@ -5,15 +5,15 @@
 namespace segcal {
 namespace {
 
-Json MetricsJson(const std::vector<MetricResult>& metrics) {
+Json MetricsJson(const std::vector<MetricValue>& metrics) {
   Json json = Json::object();
-  for (const MetricResult& metric : metrics) json[metric.name] = JsonNumber(metric.value);
+  for (const MetricValue& metric : metrics) json[metric.name] = JsonNumber(metric.value);
   return json;
 }
 
-Json PerClassJson(const std::vector<MetricResult>& metrics) {
+Json PerClassJson(const std::vector<MetricValue>& metrics) {
   Json json = Json::object();
-  for (const MetricResult& metric : metrics) {
+  for (const MetricValue& metric : metrics) {
     if (!metric.per_class.empty()) json[metric.name] = JsonNumbers(metric.per_class);
   }
   return json;

@@ -21,8 +21,8 @@ using testing::TemperatureModel;
 using testing::TempFolder;
 using testing::WriteScene;
 
-double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name) {
-  for (const MetricResult& metric : metrics) {
+double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
+  for (const MetricValue& metric : metrics) {
     if (metric.name == name) return metric.value;
   }
   ADD_FAILURE() << "no metric " << name;

@@ -22,7 +22,7 @@ std::vector<std::string> PipelinesOf(const EvaluateResult& result) {
 std::vector<std::string> MetricsOf(const EvaluateResult& result) {
   std::vector<std::string> names;
   names.reserve(result.pipelines.front().mean.size());
-  for (const MetricResult& metric : result.pipelines.front().mean) names.push_back(metric.name);
+  for (const MetricValue& metric : result.pipelines.front().mean) names.push_back(metric.name);
   return names;
 }
 

@@ -154,6 +154,16 @@ TEST(Statistics, DrawsRepeatsThenCases) {
   EXPECT_EQ(statistics.pipelines[0].intervals[0].lower, expected.lower);
 }
 
+// The cases of a repeat are those of the others: more repeats are no more evidence.
+TEST(Statistics, RankTestsSeeACaseOnce) {
+  const std::vector<EvaluateResult> repeats = {TwoPipelines(), TwoPipelines(), TwoPipelines()};
+  const Statistics once = Compute(TwoPipelines());
+  const Statistics thrice = ComputeStatistics(repeats, {});
+  const MetricComparison& found = thrice.pipelines[1].comparisons[0];
+  EXPECT_EQ(found.p, once.pipelines[1].comparisons[0].p);
+  EXPECT_EQ(found.p, MannWhitneyU(kNllAfter, kNllBefore).p);
+}
+
 TEST(Statistics, DrawsGroupsWhereCasesNameThem) {
   EvaluateResult result = TwoPipelines();
   for (PipelineMetrics& pipeline : result.pipelines) {
@@ -190,6 +200,20 @@ TEST(Statistics, OfPooledMetricsComeFromTheBinsOfCases) {
   const MetricInterval outer = Compute(result, {.level = 0.6}).pipelines[0].intervals[0];
   EXPECT_NEAR(outer.lower, 0.1, 1e-15);
   EXPECT_NEAR(outer.upper, 0.3, 1e-15);
+}
+
+TEST(Statistics, OfPooledMetricsLeaveOutCasesWithoutLabelledVoxels) {
+  EvaluateResult result = PooledResult(0.9);
+  CaseMetrics& ignored = result.pipelines[0].cases.emplace_back();
+  ignored.metrics = {{"ace", std::nan(""), {}}};
+  ignored.pooled_bins = {{"ace", -1, {{0.0, 1.0, 0, 0, 0.0}}}};
+  const auto interval = [](const EvaluateResult& of) {
+    return Compute(of, {.level = 0.6}).pipelines[0].intervals[0];
+  };
+  EXPECT_EQ(interval(result).lower, interval(PooledResult(0.9)).lower);
+  EXPECT_EQ(interval(result).upper, interval(PooledResult(0.9)).upper);
+  result.pipelines[0].cases.erase(result.pipelines[0].cases.begin());
+  EXPECT_TRUE(std::isnan(interval(result).lower)) << "one case alone has no interval";
 }
 
 TEST(Statistics, DifferencesOfPooledMetricsShareTheirDraws) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -19,8 +20,8 @@
 namespace segcal {
 namespace {
 
-double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name) {
-  for (const MetricResult& metric : metrics) {
+double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
+  for (const MetricValue& metric : metrics) {
     if (metric.name == name) return metric.value;
   }
   return std::nan("");
@@ -84,8 +85,8 @@ std::string NoteFor(const PipelineMetrics& pipeline,
   return name;
 }
 
-double ClassValue(const std::vector<MetricResult>& metrics, const std::string& name, size_t c) {
-  for (const MetricResult& metric : metrics) {
+double ClassValue(const std::vector<MetricValue>& metrics, const std::string& name, size_t c) {
+  for (const MetricValue& metric : metrics) {
     if (metric.name == name) return metric.per_class[c];
   }
   return std::nan("");

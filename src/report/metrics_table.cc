@@ -38,6 +38,10 @@ constexpr KnownMetric kKnown[] = {
     {"ks_ce", "KS", 4, 1.0, false},
     {"sce", "SCE", 4, 1.0, false},
     {"tace", "TACE", 4, 1.0, false},
+    {"ece_all", "All ECE", 4, 1.0, false},
+    {"ece_boundary", "Boundary ECE", 4, 1.0, false},
+    {"ece_local_avg", "Local-Avg ECE", 4, 1.0, false},
+    {"ece_local_max", "Local-Max ECE", 4, 1.0, false},
     {"auroc", "AUROC", 4, 1.0, false},
     {"aurc", "AURC", 4, 1.0, false},
     {"asd", "ASD", 2, 1.0, false},
@@ -80,16 +84,16 @@ std::vector<std::string> MetricsMeant(const std::string& name) {
   return usual;
 }
 
-double ValueOf(const std::vector<MetricResult>& metrics, const std::string& name) {
-  for (const MetricResult& metric : metrics) {
+double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
+  for (const MetricValue& metric : metrics) {
     if (metric.name == name) return metric.value;
   }
   return std::nan("");
 }
 
 bool IsComputed(const EvaluateResult& result, const std::string& name) {
-  const std::vector<MetricResult>& metrics = result.pipelines.front().mean;
-  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricResult& metric) {
+  const std::vector<MetricValue>& metrics = result.pipelines.front().mean;
+  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricValue& metric) {
     return metric.name == name;
   });
 }

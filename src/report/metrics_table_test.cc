@@ -26,7 +26,7 @@ EvaluateResult WithStatistics() {
   for (const PipelineMetrics& pipeline : result.pipelines) {
     PipelineStatistics& mine = statistics.pipelines.emplace_back();
     mine.pipeline = pipeline.pipeline;
-    for (const MetricResult& metric : pipeline.mean)
+    for (const MetricValue& metric : pipeline.mean)
       mine.intervals.push_back({metric.name, metric.value, metric.value - 0.125, 1.0});
     mine.sum_rank = 3.0;
     mine.mean_case_rank = 1.5;

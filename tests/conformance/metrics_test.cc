@@ -22,10 +22,10 @@ using testing::WithoutTies;
 class EveryMetricFamily : public ::testing::TestWithParam<const MetricInfo*> {
  protected:
   // The family's numbers out of all.
-  std::vector<MetricResult> Own(const std::vector<MetricResult>& all) const {
-    std::vector<MetricResult> own;
+  std::vector<MetricValue> Own(const std::vector<MetricValue>& all) const {
+    std::vector<MetricValue> own;
     for (const MetricNumber& number : GetParam()->numbers) {
-      for (const MetricResult& result : all) {
+      for (const MetricValue& result : all) {
         if (result.name == number.name) own.push_back(result);
       }
     }
@@ -50,9 +50,9 @@ PipelineMetrics MetricsOf(const Scene& scene, int threads = 2) {
   return Evaluate(dataset, {testing::TemperatureModel(dataset, 0.6)}, options).pipelines.at(0);
 }
 
-std::vector<uint64_t> BitsOf(const std::vector<MetricResult>& results) {
+std::vector<uint64_t> BitsOf(const std::vector<MetricValue>& results) {
   std::vector<uint64_t> bits;
-  for (const MetricResult& result : results) {
+  for (const MetricValue& result : results) {
     bits.push_back(std::bit_cast<uint64_t>(result.value));
     for (const double value : result.per_class) bits.push_back(std::bit_cast<uint64_t>(value));
   }
@@ -62,10 +62,10 @@ std::vector<uint64_t> BitsOf(const std::vector<MetricResult>& results) {
 TEST_P(EveryMetricFamily, StaysInTheRangeItStates) {
   for (const int64_t num_classes : {1, 2, 6}) {
     const PipelineMetrics metrics = MetricsOf(SomeScene(num_classes));
-    std::vector<std::vector<MetricResult>> all = {metrics.mean, metrics.pooled};
+    std::vector<std::vector<MetricValue>> all = {metrics.mean, metrics.pooled};
     for (const CaseMetrics& c : metrics.cases) all.push_back(c.metrics);
     for (const auto& results : all) {
-      const std::vector<MetricResult> own = Own(results);
+      const std::vector<MetricValue> own = Own(results);
       for (size_t i = 0; i < own.size(); ++i) {
         if (std::isnan(own[i].value)) continue;
         EXPECT_GE(own[i].value, GetParam()->numbers[i].lowest) << own[i].name;
@@ -129,8 +129,8 @@ void ExpectSame(double found, double expected, const std::string& name) {
 
 TEST_P(EveryMetricFamily, DoesNotDependOnTheNamesOfTheClasses) {
   const Scene scene = SomeScene(5);
-  const std::vector<MetricResult> expected = Own(MetricsOf(scene).mean);
-  const std::vector<MetricResult> found = Own(MetricsOf(Mirrored(scene)).mean);
+  const std::vector<MetricValue> expected = Own(MetricsOf(scene).mean);
+  const std::vector<MetricValue> found = Own(MetricsOf(Mirrored(scene)).mean);
   for (size_t i = 0; i < found.size(); ++i) {
     ExpectSame(found[i].value, expected[i].value, found[i].name);
     const size_t listed = found[i].per_class.size();

@@ -78,6 +78,12 @@ def top_label(x, hit, decided, num_classes, rule):
     return values, {"sce_s2": by_class}
 
 
+def mean_of_defined(values):
+    """The mean of what is not NaN."""
+    defined = values[~np.isnan(values)]
+    return defined.mean() if defined.size else NAN
+
+
 def classwise(probs, labels, rule, left_out):
     """The numbers of the family classwise, and its lists per class."""
     num_classes = probs.shape[0]
@@ -87,16 +93,20 @@ def classwise(probs, labels, rule, left_out):
     for c in range(num_classes):
         x, hit = probs[c], (labels == c).astype(float)
         count, right, total = sums = totals(x, hit, *bins_of(x, rule["bins"], rule["edges"]))
-        lists["classwise_ece"].append(gap_norm(*sums, x.size, rule["norm"]))
+        lists["classwise_ece"].append(gap_norm(*sums, x.size, rule["norm"])
+                                      if count.size or not x.size else 0.0)
         lists["classwise_mce"].append(gap_norm(*sums, x.size, "max"))
         lists["classwise_ace"].append(average(x, hit, rule["ace_bins"], rule["ace_edges"]))
+        # The parts of the score are of all voxels, whatever bins leave out.
+        whole = rule["edges"].removesuffix("_without_zero")
+        count, right, total = totals(x, hit, *bins_of(x, rule["bins"], whole))
         rate = right.sum() / count.sum() if x.size else NAN
         weight = count / count.sum() if x.size else count
         brier += [(weight * ((total - right) / count) ** 2).sum(),
                   (weight * (right / count - rate) ** 2).sum(), rate * (1.0 - rate)]
     if labels.size == 0:
         brier[:] = NAN
-    values = {name: np.mean(np.array(each)[kept]) if kept else NAN for name, each in lists.items()}
+    values = {name: mean_of_defined(np.array(each)[kept]) for name, each in lists.items()}
     values["classwise_ece_sum"] = np.sum(np.array(lists["classwise_ece"])[kept])
     values["sce"] = np.mean(lists["classwise_ece"])
     values.update(zip(["brier_reliability", "brier_resolution", "brier_uncertainty"], brier))

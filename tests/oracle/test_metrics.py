@@ -253,6 +253,19 @@ def test_presets(tmp_path, preset):
             ace_bins=bins, ace_edges=edges)
 
 
+def test_a_class_that_is_impossible_everywhere(tmp_path):
+    """Guo's rule has no bin for 0: no gap, yet the voxels count for the parts of the score."""
+    dataset = write_cases(tmp_path, 4, [(40, 31), (12, 50)], seed=5)
+    for path in tmp_path.glob("*_m0.npy"):
+        logits = np.load(path).astype(np.float32)
+        logits[2] = -1e30
+        logits[3, ::2] = -1e30
+        np.save(path, logits)
+    result = compare(tmp_path, dataset, "none(z)", "--set", "preset=guo", bins=15,
+                     edges="closed_without_zero", ace_bins=15, ace_edges="closed_without_zero")
+    assert result["pooled"]["brier_uncertainty"] > 0
+
+
 @pytest.mark.parametrize("norm", ["rms", "max"])
 def test_norms(tmp_path, norm):
     dataset = write_cases(tmp_path, 4, [(40, 31)])

@@ -7,6 +7,13 @@
 
 namespace segcal {
 
+// One metric. NaN: not defined on this data (no labelled voxel, class absent).
+struct MetricValue {
+  std::string name;
+  double value = 0.0;
+  std::vector<double> per_class;  // empty, or one per class
+};
+
 // A bin of a reliability diagram.
 struct ReliabilityRow {
   double lower = 0.0;
@@ -37,6 +44,22 @@ struct CellRow {
   int64_t count = 0;
   int64_t correct = 0;
   double confidence_sum = 0.0;
+};
+
+// Error rate of the most confident share of the voxels.
+struct RiskRow {
+  double coverage = 0.0;
+  double risk = 0.0;
+  double confidence = 0.0;  // of the last voxel accepted
+};
+
+// Calibration errors of random patches with sides of so many voxels.
+struct PatchRow {
+  int64_t side = 0;
+  double ece_avg = 0.0;
+  double ece_max = 0.0;
+  double mce_avg = 0.0;
+  double mce_max = 0.0;
 };
 
 }  // namespace segcal
