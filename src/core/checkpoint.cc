@@ -31,7 +31,8 @@ void Checkpoint::Read() {
   if (problem != HexOf(problem_)) {
     Throw(ErrorCode::kBadData,
           "{}: kept by another fit (problem {}, this one is {}): data, splits, pipeline, options, "
-          "seed and version must be the same to go on; without --resume the fit starts afresh",
+          "seed, memory and version must be the same to go on; without --resume the fit starts "
+          "afresh",
           path_,
           problem,
           HexOf(problem_));

@@ -90,6 +90,10 @@ std::string FormatField(int64_t value) { return fmt::format("{}", value); }
 std::string FormatField(bool value) { return value ? "true" : "false"; }
 std::string FormatField(const std::string& value) { return value; }
 
+double SixDigits(double value) {
+  return ParseNumber<double>("search", fmt::format("{:.6g}", value), "a number");
+}
+
 void ThrowUnknownOption(const std::string& method,
                         const std::string& key,
                         const std::vector<std::string>& known) {

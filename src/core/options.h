@@ -49,6 +49,9 @@ std::string FormatField(int64_t value);
 std::string FormatField(bool value);
 std::string FormatField(const std::string& value);
 
+// The value with six digits: what a search tries is what it can write into a pipeline.
+double SixDigits(double value);
+
 [[noreturn]] void ThrowUnknownOption(const std::string& method,
                                      const std::string& key,
                                      const std::vector<std::string>& known);

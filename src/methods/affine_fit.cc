@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/throw.h"
 #include "methods/affine_problem.h"
 #include "methods/affine_search.h"
 #include "methods/temperature_fit.h"
@@ -33,7 +34,7 @@ bool IsBounded(const AffineProblem& problem,
                const Penalty& penalty,
                const ExpertSolution& solution,
                size_t expert) {
-  if (penalty.kappa > 0.0) return true;
+  if (penalty.kappa > 0.0 || problem.voxels()[expert] == 0) return true;
   if (problem.LacksClass(expert) || !solution.converged) return false;
   return std::all_of(solution.point.begin(), solution.point.end(), [](double w) {
     return std::fabs(w) < kRunAway;
@@ -83,6 +84,23 @@ void Conclude(const SolverResult& result, FitOutcome* outcome) {
   }
 }
 
+// Where the penalty alone would put a map.
+std::vector<double> StartOf(const AffineShape& shape, const Penalty& penalty) {
+  return ScaledIdentity(shape, penalty.kappa > 0.0 ? penalty.anchor : 1.0);
+}
+
+// Less memory would mean another sample, and other bits.
+void CheckMemory(const AffineProblem& problem, int64_t memory) {
+  if (problem.bytes() <= memory / 2) return;
+  Throw(
+      ErrorCode::kInvalidArgument,
+      "the voxel sample and its curvature take {} MiB, half of --memory is {} MiB: at least {}M is "
+      "required",
+      problem.bytes() >> 20,
+      memory >> 21,
+      (problem.bytes() >> 19) + 1);
+}
+
 }  // namespace
 
 std::vector<double> ScaledIdentity(const AffineShape& shape, double beta) {
@@ -106,10 +124,14 @@ FitOutcome FitAffine(const AffineShape& shape,
   Penalty penalty{
       .lambda = options.lambda, .mu = options.mu, .kappa = options.kappa, .anchor = beta};
   AffineProblem problem(shape, box, context);
-  parameters->assign(static_cast<size_t>(shape.num_experts()),
-                     ScaledIdentity(shape, options.kappa > 0.0 ? beta : 1.0));
+  CheckMemory(problem, context.stream.memory());
+  parameters->assign(static_cast<size_t>(shape.num_experts()), StartOf(shape, penalty));
   if (context.trials > 0) {
     outcome.search = SearchPenalty(shape, box, &problem, context, &penalty, parameters);
+    // Without voxels there is nothing to move an expert from where another penalty left it.
+    for (size_t e = 0; e < parameters->size(); ++e) {
+      if (problem.voxels()[e] == 0) (*parameters)[e] = StartOf(shape, penalty);
+    }
   }
   AffineSolution solution =
       problem.Solve(penalty, *parameters, options.gradient_tolerance, options.max_passes);

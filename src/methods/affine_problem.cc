@@ -22,10 +22,13 @@ constexpr int64_t kLeastOfOne = 32768;
 // Above this many parameters the Hessian of an expert, and factoring it, cost more than passes.
 constexpr int64_t kMaxDense = 1300;
 
+// What samples and Hessians may take: not shares of --memory, on which results must not depend. A
+// fit refuses less memory than they need.
+constexpr int64_t kSampleBytes = int64_t{256} << 20;
+constexpr int64_t kHessianBytes = int64_t{512} << 20;
+
 // Of every expert, given its voxels.
-std::vector<int64_t> SampleSizes(const AffineShape& shape,
-                                 const std::vector<int64_t>& voxels,
-                                 int64_t memory) {
+std::vector<int64_t> SampleSizes(const AffineShape& shape, const std::vector<int64_t>& voxels) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
   const int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
   const int64_t bytes = shape.num_features() * int64_t{sizeof(float)} * shape.num_experts();
@@ -33,7 +36,7 @@ std::vector<int64_t> SampleSizes(const AffineShape& shape,
   for (const int64_t own : voxels) {
     const int64_t worth = kPassesOfWork * own / shape.num_parameters();
     const int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
-    sizes.push_back(std::max<int64_t>(kTileVoxels, std::min(wanted, memory / 8 / bytes)));
+    sizes.push_back(std::max<int64_t>(kTileVoxels, std::min(wanted, kSampleBytes / bytes)));
   }
   return sizes;
 }
@@ -71,16 +74,6 @@ void AddGaugeCurvature(const AffineShape& shape, std::vector<double>* hessian) {
   }
 }
 
-double TotalLoss(const std::vector<ExpertSums>& sums) {
-  double loss = 0.0;
-  double count = 0.0;
-  for (const ExpertSums& s : sums) {
-    loss += s.loss;
-    count += s.count;
-  }
-  return count > 0.0 ? loss / count : 0.0;
-}
-
 }  // namespace
 
 AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const FitContext& context)
@@ -92,7 +85,7 @@ AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const Fit
               context.pooling,
               shape,
               context.survey.confusion,
-              SampleSizes(shape, voxels_, context.stream.memory()),
+              SampleSizes(shape, voxels_),
               context.seed) {}
 
 bool AffineProblem::LacksClass(size_t expert) const {
@@ -110,11 +103,18 @@ double AffineProblem::PenaltyWeight(size_t expert) const {
          static_cast<double>(std::max<int64_t>(1, voxels_[expert]));
 }
 
-bool AffineProblem::IsDense() const noexcept {
+// Kept Hessians, metrics, and the factors of one per thread.
+int64_t AffineProblem::HessianBytes() const noexcept {
   const int64_t n = shape_.num_parameters();
-  // Kept Hessians, metrics, and the factors of one per thread.
-  const int64_t bytes = n * n * int64_t{sizeof(double)} * (2 * shape_.num_experts() + 4);
-  return n <= kMaxDense && bytes <= context_.stream.memory() / 4;
+  return n * n * int64_t{sizeof(double)} * (2 * shape_.num_experts() + 4);
+}
+
+bool AffineProblem::IsDense() const noexcept {
+  return shape_.num_parameters() <= kMaxDense && HessianBytes() <= kHessianBytes;
+}
+
+int64_t AffineProblem::bytes() const noexcept {
+  return sample_.bytes() + (IsDense() ? HessianBytes() : 0);
 }
 
 // A single expert has all threads for its sample; several have one each.
@@ -211,11 +211,16 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   return solution;
 }
 
-double MeanLoss(const CaseStream& stream,
-                const Pooling& pooling,
-                const AffineShape& shape,
-                const ExpertParameters& parameters) {
-  return TotalLoss(AffinePass(stream, "validate", pooling, shape, parameters));
+LossTotal TotalLoss(const CaseStream& stream,
+                    const Pooling& pooling,
+                    const AffineShape& shape,
+                    const ExpertParameters& parameters) {
+  LossTotal total;
+  for (const ExpertSums& sums : AffinePass(stream, "validate", pooling, shape, parameters)) {
+    total.loss += sums.loss;
+    total.voxels += sums.count;
+  }
+  return total;
 }
 
 }  // namespace segcal

@@ -41,6 +41,8 @@ class AffineProblem {
   const std::vector<int64_t>& voxels() const noexcept { return voxels_; }  // of every expert
   // Whether the labels of an expert's voxels lack a class.
   bool LacksClass(size_t expert) const;
+  // What the sample and its curvature take.
+  int64_t bytes() const noexcept;
   // How much the penalty weighs in an expert's own mean objective: all voxels over its own.
   double PenaltyWeight(size_t expert) const;
 
@@ -51,6 +53,7 @@ class AffineProblem {
                            int64_t max_passes,
                            bool skip_model) const;
   std::vector<double> SampleHessian(int64_t expert, const std::vector<double>& point) const;
+  int64_t HessianBytes() const noexcept;
   bool IsDense() const noexcept;
 
   AffineShape shape_;
@@ -61,10 +64,14 @@ class AffineProblem {
   std::vector<std::vector<double>> kept_;  // [expert]: Hessians of the loss
 };
 
-// Mean negative log-likelihood of the maps on other data.
-double MeanLoss(const CaseStream& stream,
-                const Pooling& pooling,
-                const AffineShape& shape,
-                const ExpertParameters& parameters);
+// Negative log-likelihood of the maps on other data.
+struct LossTotal {
+  double loss = 0.0;
+  double voxels = 0.0;
+};
+LossTotal TotalLoss(const CaseStream& stream,
+                    const Pooling& pooling,
+                    const AffineShape& shape,
+                    const ExpertParameters& parameters);
 
 }  // namespace segcal

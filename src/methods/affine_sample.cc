@@ -198,4 +198,10 @@ std::vector<double> ExpertSample::Diagonal(int64_t expert,
   return diagonal;
 }
 
+int64_t ExpertSample::bytes() const noexcept {
+  int64_t batches = 0;
+  for (const auto& of_expert : batches_) batches += static_cast<int64_t>(of_expert.size());
+  return batches * shape_.num_features() * kTileVoxels * int64_t{sizeof(float)};
+}
+
 }  // namespace segcal

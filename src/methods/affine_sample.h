@@ -30,6 +30,7 @@ class ExpertSample {
                               int threads) const;
   // Its diagonal alone.
   std::vector<double> Diagonal(int64_t expert, const std::vector<double>& parameters) const;
+  int64_t bytes() const noexcept;
   // What the voxels of one expert stand for together.
   double weight(int64_t expert) const noexcept { return weights_[static_cast<size_t>(expert)]; }
 

@@ -50,9 +50,6 @@ void SetValue(const std::string& name, double value, TrainOptions* options) {
   }
 }
 
-// As it is written into the pipeline, so as it is used: fitted again with it, nothing changes.
-double Rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
-
 std::vector<double> BestSoFar(const std::vector<TrainEpoch>& history, double start) {
   std::vector<double> best;
   for (const TrainEpoch& epoch : history) {
@@ -97,7 +94,7 @@ class TrainingSearch {
     } else {
       for (const SearchDimension& d : space_) point.push_back(ValueOf(job_.options, d.name));
     }
-    for (double& value : point) value = Rounded(value);
+    for (double& value : point) value = SixDigits(value);
     return point;
   }
 
@@ -139,7 +136,7 @@ class TrainingSearch {
                         .epochs = trial.state.epochs(),
                         .pruned = pruned};
       for (size_t d = 0; d < space_.size(); ++d) {
-        entry.options[space_[d].name] = fmt::format("{:.6g}", point[d]);
+        entry.options[space_[d].name] = FormatField(point[d]);
       }
       report_.trials.push_back(std::move(entry));
     }

@@ -141,14 +141,16 @@ std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, 
   return folds;
 }
 
-// Identifies a fit: two with the same number go the same way, bit for bit.
+// Identifies a fit: two with the same number go the same way, bit for bit. What a training draws
+// depends on the memory it has.
 uint64_t ProblemOf(const FitContext& context, const PipelineSpec& spec, const SearchCases& search) {
-  std::string text = fmt::format("{} {} {} seed {} trials {} data {:016x} of {}",
+  std::string text = fmt::format("{} {} {} seed {} trials {} memory {} data {:016x} of {}",
                                  kVersion,
                                  ActiveTarget(),
                                  FormatPipeline(spec),
                                  context.seed,
                                  context.trials,
+                                 context.stream.memory(),
                                  context.survey.hash,
                                  context.stream.num_cases());
   if (search.validation != nullptr) {
@@ -160,8 +162,15 @@ uint64_t ProblemOf(const FitContext& context, const PipelineSpec& spec, const Se
   return hash;
 }
 
+// The cases to choose by are others than those fitted on.
 std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOptions& options) {
+  if (!options.validation.empty() && options.validation == options.split) {
+    Throw(ErrorCode::kInvalidArgument,
+          "split {} is to fit on and to choose by: another --validation is required",
+          options.split);
+  }
   if (!options.validation.empty()) return options.validation;
+  if (options.split == "validation") return std::nullopt;
   const bool named = std::any_of(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) {
     return c.split == "validation";
   });
@@ -202,7 +211,7 @@ Model FitStream(const CaseStream& stream,
     all.context.checkpoint = &*kept;
   }
   FitOutcome outcome = state->calibrator->Fit(all.context);
-  // What was chosen becomes part of the pipeline: fitted with it again, the model is the same.
+  // What was chosen becomes part of the pipeline: fitted with it again, the optimum is the same.
   for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;
   state->pipeline = FormatPipeline(state->spec);
   state->fit = ReportOf(stream, all.survey, std::move(outcome));

@@ -29,17 +29,17 @@ def simulated(tmp_path_factory):
     return folder, logits.T, labels
 
 
-def penalty(weights, bias, strengths):
-    """Equation (A4) of docs/methods/affine.md with the identity as anchor, and its gradient."""
+def penalty(weights, bias, strengths, anchor=1.0):
+    """Equation (A4) of docs/methods/affine.md and its gradient."""
     lam, mu, kappa = strengths
     size = len(bias)
     off = (lam / (size * (size - 1)) + kappa) * (1 - np.eye(size)) + kappa * np.eye(size)
-    away = weights - np.eye(size)
+    away = weights - anchor * np.eye(size)
     value = (off * away**2).sum() + (mu / size + kappa) * (bias**2).sum()
     return value, 2 * off * away, 2 * (mu / size + kappa) * bias
 
 
-def best_gauge(weights, bias, strengths):
+def best_gauge(weights, bias, strengths, anchor=1.0):
     """The penalty at the best shift of columns and bias, by least squares."""
     lam, mu, kappa = strengths
     size = len(bias)
@@ -48,9 +48,9 @@ def best_gauge(weights, bias, strengths):
     for k in range(size):
         strength = np.full(size, off)
         strength[k] = kappa
-        away = weights[:, k] - np.eye(size)[:, k]
+        away = weights[:, k] - anchor * np.eye(size)[:, k]
         weights[:, k] -= (strength * away).sum() / strength.sum()
-    return penalty(weights, bias - bias.mean(), strengths)[0]
+    return penalty(weights, bias - bias.mean(), strengths, anchor)[0]
 
 
 def loss(scores, labels):
@@ -74,13 +74,13 @@ def minimum(objective, start, bounds=None):
     return min(best, result.fun)
 
 
-def affine_objective(features, labels, strengths, constraint, weight=1.0):
+def affine_objective(features, labels, strengths, constraint, weight=1.0, anchor=1.0):
     """Over W (C, C) and b; `constraint` maps free numbers to W and gradients of W back."""
     def objective(x):
         weights, back = constraint(x[:-CLASSES])
         bias = x[-CLASSES:]
         value, residual = loss(features @ weights.T + bias, labels)
-        extra, of_weights, of_bias = penalty(weights, bias, strengths)
+        extra, of_weights, of_bias = penalty(weights, bias, strengths, anchor)
         gradient = back(residual.T @ features + weight * of_weights)
         return value + weight * extra, np.append(gradient, residual.sum(0) + weight * of_bias)
     return objective
@@ -89,6 +89,11 @@ def affine_objective(features, labels, strengths, constraint, weight=1.0):
 def full(x):
     """Any W."""
     return x.reshape(CLASSES, CLASSES), lambda g: g.ravel()
+
+
+def diagonal(x):
+    """W = diag(x)."""
+    return np.diag(x), np.diag
 
 
 def equal_rows(x):
@@ -132,6 +137,35 @@ def test_global_maps_reach_scipys_minimum(data, tmp_path, method, strengths):
     assert ours - theirs <= certificate["gap"] + 1e-9
     assert model["fit"]["nll_after"] == pytest.approx(
         loss(features @ weights.T + bias, labels)[0], abs=1e-7)
+
+
+@pytest.mark.parametrize("strengths", PENALTIES.values(), ids=PENALTIES.keys())
+def test_a_diagonal_map_reaches_scipys_minimum(data, tmp_path, strengths):
+    folder, logits, labels = data
+    model = fit(folder, f"vs(z, {options(strengths)})", tmp_path / "model.json")
+    weights, bias = expert_of(model)
+    assert (weights == np.diag(np.diag(weights))).all()
+    ours = (loss(logits @ weights.T + bias, labels)[0]
+            + penalty(weights, bias - bias.mean(), strengths)[0])
+    start = np.append(np.ones(CLASSES), np.zeros(CLASSES))
+    theirs = minimum(affine_objective(logits, labels, strengths, diagonal), start)
+    assert ours <= theirs * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("method", ["ms", "dc"])
+def test_shrinks_to_the_fitted_temperature(data, tmp_path, method):
+    """The default anchor. It is known to four digits, so the objective to fewer than elsewhere."""
+    folder, logits, labels = data
+    anchor = fit(folder, "ts(z)", tmp_path / "ts.json")["parameters"]["beta"]
+    strengths = (0.0, 0.0, 1e-2)
+    model = fit(folder, f"{method}(z, lambda=0, mu=0, kappa=0.01)", tmp_path / "model.json")
+    weights, bias = expert_of(model)
+    features = log_softmax(logits, axis=1) if method == "dc" else logits
+    at_ours = loss(features @ weights.T + bias, labels)[0]
+    start = np.append(np.eye(CLASSES).ravel(), np.zeros(CLASSES))
+    theirs = minimum(affine_objective(features, labels, strengths, full, anchor=anchor), start)
+    assert at_ours + best_gauge(weights, bias, strengths, anchor) <= theirs * (1 + 1e-6)
+    assert at_ours + best_gauge(weights, bias, strengths) > theirs * (1 + 1e-3)
 
 
 def test_unpenalised_map_is_multinomial_logistic_regression(data, tmp_path):

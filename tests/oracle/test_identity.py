@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 from program import describe, fails, random_case, run, save_case
+from voxels import simulate
 
 NUM_CLASSES = 5
 # More voxels than a block, not a multiple of a tile, of different sizes: uneven work for threads.
@@ -123,6 +124,22 @@ def test_little_memory_and_a_cache_folder_give_the_same_bytes(tmp_path, arrays, 
     dataset = write(tmp_path / "data", arrays, convert=np.asfortranarray)
     assert results(dataset, tmp_path, "--memory", "64M", "--cache", cache) == expected
     assert not list(cache.iterdir())
+
+
+def test_little_memory_gives_the_same_affine_maps_or_is_refused(tmp_path):
+    """Many experts of many parameters: their samples and Hessians are the same or none."""
+    dataset = simulate(tmp_path / "data", "--preset", "street", "--classes", 12, "--cases", 2,
+                       "--size", "160x160")
+    models = []
+    for memory in ("64M", "2G"):
+        run("fit", dataset, "-p", "cdc(z)", "--search", 0, "--memory", memory, "-o",
+            tmp_path / "m.json", "--quiet")
+        models.append((tmp_path / "m.json").read_bytes())
+    assert models[0] == models[1]
+    many = simulate(tmp_path / "many", "--preset", "street", "--classes", 20, "--cases", 1,
+                    "--size", "32x32")
+    assert "is required" in fails(2, "fit", many, "-p", "cdc(z)", "--search", 0, "--memory", "64M",
+                                  "-o", tmp_path / "m.json", "--quiet")
 
 
 def test_different_data_has_a_different_hash(tmp_path, arrays):
