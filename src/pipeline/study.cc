@@ -115,32 +115,36 @@ std::vector<std::vector<size_t>> Study::CasesOfUnits(size_t repeat) const {
 }
 
 std::vector<double> Study::UnitMeans(size_t pipeline, size_t metric) const {
-  const RepeatedValues values = Values(pipeline, metric);
-  std::vector<double> means;
-  for (size_t r = 0; r < values.size(); ++r) {
-    for (const std::vector<size_t>& cases : CasesOfUnits(r)) {
-      std::vector<double> unit;
-      unit.reserve(cases.size());
-      for (const size_t c : cases) unit.push_back(values[r][c]);
-      means.push_back(MeanOfDefined(unit));
+  // By group or, where a case names none, by its id.
+  std::map<std::pair<bool, std::string>, std::vector<double>> units;
+  for (const EvaluateResult& repeat : repeats_) {
+    for (const CaseMetrics& c : repeat.pipelines[pipeline].cases) {
+      units[{c.group.empty(), c.group.empty() ? c.id : c.group}].push_back(c.metrics[metric].value);
     }
   }
+  std::vector<double> means;
+  means.reserve(units.size());
+  for (const auto& [unit, values] : units) means.push_back(MeanOfDefined(values));
   return means;
 }
 
+// Units without a labelled voxel take no part, nor do repeats without such units: the same in all
+// pipelines.
 Study::UnitBins Study::Bins(const MetricNumber& number, size_t pipeline) const {
   UnitBins units;
   for (size_t r = 0; r < repeats_.size(); ++r) {
-    auto& repeat = units.emplace_back();
+    std::vector<std::vector<Bin>> repeat;
     for (const std::vector<size_t>& cases : CasesOfUnits(r)) {
-      std::vector<Bin>& bins = repeat.emplace_back();
+      std::vector<Bin> bins;
       for (const size_t c : cases) {
         for (const ReliabilityDiagram& list :
              repeats_[r].pipelines[pipeline].cases[c].pooled_bins) {
           if (list.kind == number.name) AddRows(list.rows, &bins);
         }
       }
+      if (TotalCount(bins) > 0) repeat.push_back(std::move(bins));
     }
+    if (!repeat.empty()) units.push_back(std::move(repeat));
   }
   return units;
 }

@@ -29,8 +29,8 @@ class Study {
                               size_t pipeline,
                               size_t reference,
                               size_t metric) const;
-  // The two-sided p of a rank test on the values of cases, or the means of groups, which are
-  // independent.
+  // The two-sided p of a rank test on the values of cases or groups, which are independent: each
+  // once, as the mean over its repeats.
   double RankTest(size_t pipeline, size_t reference, size_t metric) const;
   // Of all pipelines, every case of every repeat.
   MetricTable TableOf(const MetricNumber& number, size_t metric) const;

@@ -10,7 +10,8 @@
 namespace segcal {
 namespace {
 
-// Above this the normal distribution serves well, and the exact one costs the product of the sizes.
+// Above this the normal distribution serves well, and the exact one costs the square of the
+// product of the sizes.
 constexpr size_t kExactSize = 8;
 
 std::vector<double> DefinedOnly(std::span<const double> values) {
