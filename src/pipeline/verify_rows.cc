@@ -38,23 +38,24 @@ std::optional<WrongPair> FindInversion(std::span<const double> scores,
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
   // The least probable class among those with a higher score than the current group of equals.
   size_t least = order[0];
+  std::optional<WrongPair> worst;
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin;
     size_t least_here = least;
     for (; end < order.size() && scores[order[end]] == scores[order[begin]]; ++end) {
       const size_t c = order[end];
-      if (begin > 0 && probs[c] > probs[least]) {
-        return WrongPair{
-            .above = static_cast<int64_t>(least),
-            .below = static_cast<int64_t>(c),
-            .amount = static_cast<double>(probs[c]) - static_cast<double>(probs[least])};
+      const double amount = static_cast<double>(probs[c]) - static_cast<double>(probs[least]);
+      if (begin > 0 && amount > (worst ? worst->amount : 0.0)) {
+        worst = {.above = static_cast<int64_t>(least),
+                 .below = static_cast<int64_t>(c),
+                 .amount = amount};
       }
       if (probs[c] < probs[least_here]) least_here = c;
     }
     least = least_here;
     begin = end;
   }
-  return std::nullopt;
+  return worst;
 }
 
 void Tally::AddVoxel(double offence) noexcept {

@@ -24,8 +24,8 @@ struct WrongPair {
 // The largest probability of another class where it is not below the winner's.
 std::optional<WrongPair> FindRival(std::span<const float> probs, int64_t winner);
 
-// Two classes whose scores differ and whose probabilities differ the other way. Of all such pairs
-// one that involves the first class, by falling score, that stands too high.
+// Two classes whose scores differ and whose probabilities differ the other way: of all such pairs
+// the one that differs most.
 std::optional<WrongPair> FindInversion(std::span<const double> scores,
                                        std::span<const float> probs);
 
