@@ -10,6 +10,7 @@
 #include "core/file.h"
 #include "core/throw.h"
 #include "metrics/metric.h"
+#include "pipeline/accumulators.h"
 #include "pipeline/case_maps.h"
 #include "pipeline/statistics.h"
 #include "report/figures.h"
@@ -64,6 +65,22 @@ std::vector<std::string> ModelFiles(const std::string& path) {
     Throw(ErrorCode::kInvalidArgument, "--model {}: the folder holds no .json file", path);
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// Every option must belong to something that is computed.
+void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptions& options) {
+  const MetricSelection selection = SelectMetrics(options);
+  for (const std::string& text : set) {
+    const std::string key = text.substr(0, text.find('='));
+    const bool used = std::any_of(selection.begin(), selection.end(), [&](const auto& family) {
+      return family.info->defaults().contains(key);
+    });
+    if (!used) {
+      Throw(ErrorCode::kInvalidArgument,
+            "--set {}: no metric that is computed has this option; --metrics names others",
+            text);
+    }
+  }
 }
 
 std::vector<Model> ModelsOf(const Arguments& given, const Dataset& dataset) {
@@ -156,6 +173,7 @@ void Run(const Arguments& given) {
   options.run = given.run.Make();
   options.keep_cells = !given.cells.empty();
   for (const std::string& text : given.set) SetMetricOption(text, &options);
+  CheckMetricOptions(given.set, options);
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
   const std::vector<Model> models = ModelsOf(given, dataset);

@@ -151,13 +151,15 @@ Action SetUpFit(CLI::App& app) {
       "--split", given->options.split, "Fit on the cases of this split (default: calibration)");
   app.add_option("--validation",
                  given->options.validation,
-                 "Choose a method's penalties by the cases of this split (default: validation, "
-                 "where the data set has it)");
+                 "Choose penalties, and the best epoch of a training, by the cases of this split "
+                 "(default: validation, where the data set has it)");
   app.add_option("--search",
                  given->options.search,
-                 "Trials of that search (default 20; 0: none); without validation cases, by "
-                 "five-fold cross-validation over groups");
-  app.add_option("--seed", given->options.seed, "Seed of the voxel sample that starts the fit")
+                 "Trials of the search for penalties or training options (default: 20 where there "
+                 "are validation cases, else 0). Without such cases penalties are chosen by "
+                 "five-fold cross-validation over groups, trainings by groups they hold out")
+      ->check(CLI::Range(0, 100'000));
+  app.add_option("--seed", given->options.seed, "Seed of samples, trainings and searches")
       ->capture_default_str();
   app.add_flag("--resume",
                given->options.resume,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "cli/command.h"
@@ -47,6 +48,17 @@ std::string ReferenceName(const EvaluateResult& result) {
   return result.statistics->options.reference;
 }
 
+// Comparisons that have a p to adjust.
+int64_t NumTests(const Statistics& statistics) {
+  int64_t count = 0;
+  for (const PipelineStatistics& pipeline : statistics.pipelines) {
+    count += std::count_if(pipeline.comparisons.begin(),
+                           pipeline.comparisons.end(),
+                           [](const MetricComparison& c) { return !std::isnan(c.p); });
+  }
+  return count;
+}
+
 void PrintStatistics(const EvaluateResult& result, const std::vector<MetricColumn>& columns) {
   const Statistics& statistics = *result.statistics;
   fmt::print("\n");
@@ -60,7 +72,7 @@ void PrintStatistics(const EvaluateResult& result, const std::vector<MetricColum
       "Differences: pipeline less {}, paired by case. p: Mann-Whitney U; adjusted for {} tests\n"
       "(Benjamini-Hochberg), * at most 0.05.\n\n",
       ReferenceName(result),
-      statistics.options.metrics.size() * (statistics.pipelines.size() - 1));
+      NumTests(statistics));
   PrintText(RankTable(result));
   fmt::print("Ranks by {}.\n", ComparedBy(statistics, columns));
 }
