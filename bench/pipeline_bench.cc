@@ -289,7 +289,7 @@ class Bench {
 
   void EvaluateFiles(Json* found) const {
     const EvaluateResult result = Evaluate(data_.dataset(), {model_});
-    for (const MetricResult& metric : result.pipelines[0].pooled)
+    for (const MetricValue& metric : result.pipelines[0].pooled)
       (*found)[metric.name] = metric.value;
   }
 

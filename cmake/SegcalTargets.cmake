@@ -39,9 +39,6 @@ endfunction()
 
 # The headers that cost most to compile, once per target; further ones as arguments.
 function(segcal_precompile target)
-  if(NOT SEGCAL_PRECOMPILE)
-    return()
-  endif()
   target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <string> <vector>
                             <fmt/format.h> <nlohmann/json.hpp> ${ARGN})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
