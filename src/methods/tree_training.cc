@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/parallel.h"
-#include "core/rng.h"
+#include "core/random_order.h"
 
 namespace segcal {
 namespace {
@@ -159,13 +159,10 @@ TreeWeights TreeTraining::Packed(std::span<const double> parameters) const {
 }
 
 // A permutation of the units that the epoch alone decides on.
-const std::vector<size_t>& TreeTraining::OrderOf(int64_t epoch) {
+const std::vector<int64_t>& TreeTraining::OrderOf(int64_t epoch) {
   if (epoch != ordered_epoch_) {
-    const Rng rng(options_.seed ^ kOrderStream, static_cast<uint64_t>(epoch));
-    order_.resize(training_.size());
-    std::iota(order_.begin(), order_.end(), size_t{0});
-    std::sort(
-        order_.begin(), order_.end(), [&](size_t a, size_t b) { return rng.At(a) < rng.At(b); });
+    order_ = RandomOrder(static_cast<int64_t>(training_.size()),
+                         Rng(options_.seed ^ kOrderStream, static_cast<uint64_t>(epoch)));
     ordered_epoch_ = epoch;
   }
   return order_;
@@ -175,10 +172,10 @@ double TreeTraining::Step(int64_t epoch,
                           int64_t step,
                           std::span<const double> parameters,
                           std::span<double> gradient) {
-  const std::vector<size_t>& order = OrderOf(epoch);
+  const std::vector<int64_t>& order = OrderOf(epoch);
   Unit patches;
   for (int64_t i = step * batch_; i < std::min((step + 1) * batch_, units_per_epoch_); ++i) {
-    const Unit& unit = training_[order[static_cast<size_t>(i)]];
+    const Unit& unit = training_[static_cast<size_t>(order[static_cast<size_t>(i)])];
     patches.insert(patches.end(), unit.begin(), unit.end());
   }
   const TreeWeights weights = Packed(parameters);

@@ -60,7 +60,7 @@ class TreeTraining final : public Trainable {
   };
 
   TreeWeights Packed(std::span<const double> parameters) const;
-  const std::vector<size_t>& OrderOf(int64_t epoch);
+  const std::vector<int64_t>& OrderOf(int64_t epoch);
   Sums LocalStep(const TreeWeights& weights, const Unit& patches) const;
   Sums WholeStep(const TreeWeights& weights, const Unit& patches) const;
   double MeanTemperature(const TreeWeights& weights, const Unit& patches) const;
@@ -75,7 +75,7 @@ class TreeTraining final : public Trainable {
   int64_t training_voxels_ = 0;
   int64_t validation_voxels_ = 0;
   int64_t ordered_epoch_ = -1;  // of order_
-  std::vector<size_t> order_;
+  std::vector<int64_t> order_;
 };
 
 }  // namespace segcal

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/rng.h"
@@ -65,12 +66,15 @@ TEST(GatherPatches, CountsOnlyTheRegionAllWhereAsked) {
 
 class EveryKind : public ::testing::TestWithParam<bool> {
  protected:
-  TreeTraining Training(const TreeData& data, int threads = 2, int64_t voxels = kPlenty) const {
+  TreeTraining Training(const TreeData& data,
+                        int threads = 2,
+                        int64_t voxels = kPlenty,
+                        int64_t batch = 2) const {
     return TreeTraining(data,
                         {.shape = {.classes = 3},
                          .whole_case = GetParam(),
                          .voxels = voxels,
-                         .batch = 2,
+                         .batch = batch,
                          .seed = 5,
                          .threads = threads});
   }
@@ -128,6 +132,31 @@ TEST_P(EveryKind, StepsAreAFunctionOfEpochAndStep) {
   const double other = training.Step(7, 1, at, gradient);
   EXPECT_EQ(training.Step(0, 1, at, gradient), first);
   EXPECT_NE(first, other);
+}
+
+// With one unit to a step its loss tells which unit it was.
+TEST_P(EveryKind, AnEpochVisitsEveryUnitOnce) {
+  const TreeData data{
+      .training = PatchesOf(RandomScene({.num_cases = 6, .num_classes = 3, .shape = {48, 128}})),
+      .validation = {}};
+  TreeTraining training = Training(data, 2, kPlenty, /*batch=*/1);
+  const std::vector<double> at = RandomParameters(training.num_parameters());
+  ASSERT_EQ(training.steps_per_epoch(), GetParam() ? 6 : 12);
+  const auto losses_of = [&](int64_t epoch) {
+    std::vector<double> losses;
+    for (int64_t step = 0; step < training.steps_per_epoch(); ++step) {
+      std::vector<double> gradient(at.size(), 0.0);
+      losses.push_back(training.Step(epoch, step, at, gradient));
+    }
+    return losses;
+  };
+  std::vector<double> first = losses_of(0);
+  std::vector<double> second = losses_of(1);
+  EXPECT_NE(first, second);
+  std::sort(first.begin(), first.end());
+  std::sort(second.begin(), second.end());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(std::adjacent_find(first.begin(), first.end()), first.end());
 }
 
 TEST_P(EveryKind, AnEpochHasAboutTheVoxelsAskedFor) {
