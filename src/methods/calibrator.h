@@ -150,7 +150,8 @@ struct BindOptions {
   int threads = 1;
   int64_t memory = int64_t{64} << 20;  // bytes, beside what it keeps: a few numbers per voxel
 };
-// A share of what the stream may use, which has its own blocks to hold.
+// A share of what the stream may use, which has its own blocks to hold. Every worker may be binding
+// a case of its own: they share threads and memory.
 BindOptions BindOptionsOf(const CaseStream& stream);
 
 // A calibrator bound to one case: from here on tiles are independent of each other.
