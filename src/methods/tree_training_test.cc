@@ -53,6 +53,27 @@ TEST(GatherPatches, TakesTheSameShareOfEveryCaseWhereThereIsNone) {
   }
 }
 
+int64_t CountOf(const std::vector<std::vector<TreePatch>>& cases) {
+  int64_t count = 0;
+  for (const auto& patches : cases) count += static_cast<int64_t>(patches.size());
+  return count;
+}
+
+// With less room than cases some give nothing; which ones, the seed says.
+TEST(GatherPatches, TakesNoMoreThanThereIsRoomFor) {
+  const Scene scene = RandomScene({.num_cases = 7, .num_classes = 2, .shape = {90, 130}});
+  for (const int64_t room : {1, 3, 6, 7, 8, 20}) {
+    const auto cases = PatchesOf(scene, room * TreePatch::Bytes(2));
+    EXPECT_LE(CountOf(cases), room);
+    int64_t drawn = 0;
+    for (const auto& patches : cases) drawn += patches.empty() ? 0 : 1;
+    EXPECT_EQ(drawn, std::min<int64_t>(room, 7)) << room;
+    const auto again = PatchesOf(scene, room * TreePatch::Bytes(2), 1);
+    for (size_t i = 0; i < 7; ++i) EXPECT_EQ(again[i].size(), cases[i].size());
+  }
+  EXPECT_EQ(CountOf(PatchesOf(scene, /*bytes=*/1)), 1);
+}
+
 TEST(GatherPatches, CountsOnlyTheRegionAllWhereAsked) {
   Scene scene = RandomScene({.num_cases = 1, .num_classes = 2, .shape = {40, 60}, .ignored = 0.0});
   scene.dataset.background = 0;
