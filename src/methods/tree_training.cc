@@ -75,9 +75,9 @@ void AddLossAt(const TreePatch& patch, float temperature, TreeLoss* total) {
   });
 }
 
-double VoxelsOf(const std::vector<const TreePatch*>& patches) {
-  double voxels = 0.0;
-  for (const TreePatch* patch : patches) voxels += static_cast<double>(patch->voxels());
+int64_t VoxelsOf(const std::vector<const TreePatch*>& patches) {
+  int64_t voxels = 0;
+  for (const TreePatch* patch : patches) voxels += patch->voxels();
   return voxels;
 }
 
@@ -127,9 +127,10 @@ TreeTraining::TreeTraining(const TreeData& data, const TreeTrainingOptions& opti
     validation_ = training_;
     validation_voxels_ = training_voxels_;
   }
+  for (const Unit& unit : training_) unit_voxels_ += VoxelsOf(unit);
   const auto units = static_cast<double>(training_.size());
-  const double share = static_cast<double>(options.voxels) /
-                       static_cast<double>(std::max<int64_t>(1, training_voxels_));
+  const double share =
+      static_cast<double>(options.voxels) / static_cast<double>(std::max<int64_t>(1, unit_voxels_));
   units_per_epoch_ = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(units * share)),
                                          std::min<int64_t>(1, static_cast<int64_t>(units)),
                                          static_cast<int64_t>(units));
@@ -137,7 +138,7 @@ TreeTraining::TreeTraining(const TreeData& data, const TreeTrainingOptions& opti
 
 int64_t TreeTraining::epoch_voxels() const noexcept {
   if (training_.empty()) return 0;
-  return training_voxels_ / static_cast<int64_t>(training_.size()) * units_per_epoch_;
+  return unit_voxels_ * units_per_epoch_ / static_cast<int64_t>(training_.size());
 }
 
 std::vector<double> TreeTraining::Weights(std::span<const double> parameters) const {
@@ -217,7 +218,7 @@ double TreeTraining::MeanTemperature(const TreeWeights& weights, const Unit& pat
       }
     });
   });
-  return std::accumulate(sums.begin(), sums.end(), 0.0) / VoxelsOf(patches);
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(VoxelsOf(patches));
 }
 
 // The mean first, then the loss at it, then how each voxel moves the mean (IT2).
@@ -228,7 +229,7 @@ TreeTraining::Sums TreeTraining::WholeStep(const TreeWeights& weights, const Uni
     AddLossAt(*patches[static_cast<size_t>(i)], temperature, &losses[static_cast<size_t>(i)]);
   });
   const TreeLoss loss = SumOf(losses);
-  const auto slope = static_cast<float>(loss.slope / VoxelsOf(patches));
+  const auto slope = static_cast<float>(loss.slope / static_cast<double>(VoxelsOf(patches)));
   std::vector<std::vector<double>> gradients(patches.size());
   ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);

@@ -189,6 +189,21 @@ TEST_P(EveryKind, AnEpochHasAboutTheVoxelsAskedFor) {
   EXPECT_EQ(Training(data, 2, 1).epoch_voxels(), 48 * 64);
 }
 
+// Four patches to a case: one has labels everywhere, one in its first patch, one nowhere.
+TEST_P(EveryKind, AnEpochCountsOnlyVoxelsThatAreTrainedOn) {
+  constexpr int64_t kPatch = 48 * 64;
+  Scene scene = RandomScene({.num_cases = 3, .num_classes = 3, .shape = {48, 256}, .ignored = 0.0});
+  for (size_t v = 0; v < 48 * 256; ++v) {
+    if (v % 256 >= 64) scene.labels[1][v] = 255;
+    scene.labels[2][v] = 255;
+  }
+  const TreeData data{.training = PatchesOf(scene), .validation = {}};
+  EXPECT_EQ(Training(data).voxels(), 12 * kPatch);
+  EXPECT_EQ(Training(data).epoch_voxels(), (GetParam() ? 8 : 5) * kPatch);
+  EXPECT_EQ(Training(data, 2, 4 * kPatch).epoch_voxels(), 4 * kPatch);
+  EXPECT_EQ(Training(data, 2, 4 * kPatch).steps_per_epoch(), GetParam() ? 1 : 2);
+}
+
 // Closed form: without weights the temperature is 1 everywhere.
 TEST_P(EveryKind, WithoutWeightsHasTheLossOfTheInput) {
   const Scene scene = RandomScene({.num_classes = 3});
