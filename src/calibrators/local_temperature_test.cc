@@ -149,6 +149,18 @@ TEST(LocalTemperature, SaysThatTheVoxelsTrainedOnHadToJudge) {
   EXPECT_EQ(said, 1);
 }
 
+// Weights are in units of the input, and those of a tiny one would be beyond what a file may hold.
+TEST(LocalTemperature, TinyLogitsGiveWeightsThatCanBeReadAgain) {
+  Scene scene = RandomScene({.num_cases = 1, .num_classes = 3});
+  for (float& z : scene.logits[0][0]) z *= 1e-9f;
+  const testing::TempFolder folder;
+  for (const char* pipeline : {"lts_raw(z, epochs=3)", "lts(z, epochs=3)"}) {
+    const Model model = FitTo(scene, pipeline);
+    const Model read = Model::Load(folder.Put("model.json", model.ToJson()));
+    EXPECT_TRUE(ApplyInMemory(read, scene, 0) == ApplyInMemory(model, scene, 0)) << pipeline;
+  }
+}
+
 // The offset is all that changes: `lts` does not see it, `lts_raw` does; neither changes a
 // decision.
 TEST(LocalTemperature, OnlyTheRawOneSeesOffsets) {

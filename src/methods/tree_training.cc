@@ -13,6 +13,10 @@ namespace {
 
 constexpr uint64_t kOrderStream = 0x4F52444552;
 
+// Inputs are taken to be at least this large: weights are in units of one over it, and those on
+// logits of 1e-9 would be past the 1e6 that a model file may hold.
+constexpr double kLeastSize = 1e-3;
+
 // Root mean square of a plane over the voxels of the patches, 1 where all is 0.
 double RootMeanSquare(const std::vector<std::vector<TreePatch>>& cases,
                       PaddedPlane TreeStrip::*plane) {
@@ -33,7 +37,7 @@ double RootMeanSquare(const std::vector<std::vector<TreePatch>>& cases,
     }
   }
   const double mean = count > 0.0 ? sum / count : 0.0;
-  return mean > 0.0 ? std::sqrt(mean) : 1.0;
+  return mean > 0.0 ? std::max(std::sqrt(mean), kLeastSize) : 1.0;
 }
 
 // By parameter, r sqrt(25 C) for weights and 1 for biases.
