@@ -17,7 +17,6 @@ extern const CalibratorInfo kNone;
 
 namespace {
 
-constexpr double kLargestTemperature = 1e10;
 // Voxels of the validation sample, as a share of those trained on in an epoch.
 constexpr int64_t kValidationShare = 4;
 
