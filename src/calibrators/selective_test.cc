@@ -173,6 +173,19 @@ TEST(Selective, LearnsToFindMispredictions) {
   EXPECT_EQ(model.state().fit.outcome.status, "trained");
 }
 
+// Losses of one kind: what a constant score has, of three voxels in ten wrong and counted twice,
+// and what the selector has.
+TEST(Selective, ReportsTheLossItIsTrainedOn) {
+  const FitOutcome outcome =
+      FitOn(TellTale(), "selective+ts(z, selective.learning_rate=0.01)").state().fit.outcome;
+  const double rate = 0.6 / 1.3;
+  EXPECT_NEAR(outcome.training.identity_nll,
+              -rate * std::log(rate) - (1.0 - rate) * std::log(1.0 - rate),
+              0.01);
+  EXPECT_LT(outcome.training.validation_nll, 0.2 * outcome.training.identity_nll);
+  EXPECT_NE(outcome.figures.at("validation_nll_base"), outcome.training.identity_nll);
+}
+
 // Between the two thresholds of (SS9) the temperature is the best one by expected calibration
 // error: here flagged voxels are right half of the time, so neither end is.
 TEST(Selective, ChoosesTheTemperatureByRecall) {

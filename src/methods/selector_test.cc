@@ -124,6 +124,33 @@ TEST(Selector, ValidatesWithTheStatisticsOfItsTrainingSample) {
   EXPECT_NEAR(problem.Validate(parameters), PlainLoss(sample, parameters), 1e-6);
 }
 
+// Closed form: a last layer without weights and the log odds as bias.
+TEST(Selector, ConstantScoresHaveTheEntropyOfTheWeightedShare) {
+  const SelectorSample sample = MakeSample();
+  const SelectorShape shape(kClasses);
+  const auto loss_at = [&](double log_odds) {
+    std::vector<double> parameters = SomeParameters();
+    const auto last = parameters.begin() + shape.weights(kHiddenLayers);
+    std::fill_n(last, shape.num_weights(kHiddenLayers), 0.0);
+    parameters[static_cast<size_t>(shape.bias())] = 0.0;
+    parameters[static_cast<size_t>(shape.bias()) + 1] = log_odds;
+    const Selector selector(shape, parameters, PopulationStatistics(shape, parameters, sample, 1));
+    return SelectorLoss(selector, sample, kWeight, 1);
+  };
+  const auto wrong = static_cast<double>(sample.num_wrong());
+  const double best =
+      std::log(kWeight * wrong / (static_cast<double>(sample.num_voxels()) - wrong));
+  const double constant = ConstantScoreLoss(sample, kWeight);
+  EXPECT_NEAR(constant, loss_at(best), 1e-6);
+  EXPECT_LT(constant, loss_at(best + 0.1));
+  EXPECT_LT(constant, loss_at(best - 0.1));
+  // Nothing is wrong: nothing to tell.
+  SelectorSample right(kClasses);
+  const std::vector<float> features(kClasses * kTileVoxels, -1.0f);
+  for (int64_t v = 0; v < kTileVoxels; ++v) right.Add(features.data(), false);
+  EXPECT_EQ(ConstantScoreLoss(right, kWeight), 0.0);
+}
+
 TEST(Selector, StepsAreTheSameBitsForAnyThreads) {
   const SelectorSample sample = MakeSample(/*num_tiles=*/200);
   const std::vector<double> parameters = SomeParameters();
