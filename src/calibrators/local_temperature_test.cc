@@ -114,6 +114,53 @@ TEST(LocalTemperature, OneClassOrEqualLogitsLeaveNothingToFit) {
   EXPECT_EQ(FitTo(flat, "lts(z)").state().fit.outcome.status, "nothing_to_fit");
 }
 
+bool Says(const FitOutcome& outcome, const std::string& part) {
+  return std::any_of(outcome.warnings.begin(), outcome.warnings.end(), [&](const std::string& w) {
+    return w.find(part) != std::string::npos;
+  });
+}
+
+// All is background: the region All is empty.
+TEST(LocalTemperature, ARegionWithoutLabelsLeavesNothingToFit) {
+  Scene scene = RandomScene({.num_cases = 3, .num_classes = 3});
+  scene.dataset.background = 0;
+  for (auto& labels : scene.labels) std::fill(labels.begin(), labels.end(), 0);
+  for (const char* pipeline : {"lts(z, region=all)", "ibts(z, region=all)"}) {
+    const Model model = FitTo(scene, pipeline);
+    const FitOutcome& outcome = model.state().fit.outcome;
+    EXPECT_EQ(outcome.status, "nothing_to_fit") << pipeline;
+    EXPECT_TRUE(Says(outcome, "no labelled voxel lies in the region that counts")) << pipeline;
+    EXPECT_FALSE(Says(outcome, "trained on as well")) << pipeline;
+    EXPECT_NEAR(outcome.nll_after, model.state().fit.nll_before, 1e-6) << pipeline;
+  }
+}
+
+TEST(LocalTemperature, SaysThatTheVoxelsTrainedOnHadToJudge) {
+  // The same seed holds out the same case: the one whose labels are then taken away.
+  Scene scene = RandomScene({.num_cases = 5, .num_classes = 3});
+  int64_t said = 0;
+  for (size_t held = 0; held < 5; ++held) {
+    Scene without = scene;
+    std::fill(without.labels[held].begin(), without.labels[held].end(), 255);
+    const FitOutcome outcome = FitTo(without, "lts(z, epochs=1)").state().fit.outcome;
+    EXPECT_EQ(outcome.status, "trained");
+    said += Says(outcome, "no labelled voxel in the validation cases") ? 1 : 0;
+  }
+  EXPECT_EQ(said, 1);
+}
+
+// Weights are in units of the input, and those of a tiny one would be beyond what a file may hold.
+TEST(LocalTemperature, TinyLogitsGiveWeightsThatCanBeReadAgain) {
+  Scene scene = RandomScene({.num_cases = 1, .num_classes = 3});
+  for (float& z : scene.logits[0][0]) z *= 1e-9f;
+  const testing::TempFolder folder;
+  for (const char* pipeline : {"lts_raw(z, epochs=3)", "lts(z, epochs=3)"}) {
+    const Model model = FitTo(scene, pipeline);
+    const Model read = Model::Load(folder.Put("model.json", model.ToJson()));
+    EXPECT_TRUE(ApplyInMemory(read, scene, 0) == ApplyInMemory(model, scene, 0)) << pipeline;
+  }
+}
+
 // The offset is all that changes: `lts` does not see it, `lts_raw` does; neither changes a
 // decision.
 TEST(LocalTemperature, OnlyTheRawOneSeesOffsets) {
@@ -192,6 +239,42 @@ TEST(LocalTemperatureImage, FitsWithImagesAndRefusesOthers) {
   ExpectError(ErrorCode::kBadData, {"1 channels", "looks at 3"}, [&] {
     Apply(model, grey, folder.File("out"), {});
   });
+}
+
+// All temperatures of the first case of a data set.
+std::vector<float> Temperatures(const Model& model, Dataset dataset) {
+  dataset.cases.resize(1);
+  const testing::TempFolder folder;
+  ApplyOptions options;
+  options.write = {"temperature"};
+  return testing::ReadFloats(Apply(model, dataset, folder.File("out"), options).files.at(0));
+}
+
+// All weights zero is T = 1.001 by (LT4), the start of the paper; the identity is 1.
+TEST(LocalTemperatureImage, TheIdentityIsTheTemperatureOne) {
+  SimulateOptions options;
+  options.num_classes = 3;
+  options.size = {48, 70};
+  options.num_cases = 6;
+  const Simulated data(options);
+  const auto expect = [&](const Model& model, double temperature) {
+    for (const float found : Temperatures(model, data.dataset()))
+      ASSERT_NEAR(found, temperature, 3e-7);
+  };
+  expect(data.FitModel("lts_image(z, start=identity, epochs=0)"), 1.0);
+  // The simulated logits are too sharp, so 1.001 is better than the identity and is kept.
+  expect(data.FitModel("lts_image(z, start=zero, epochs=0)"), 1.001);
+}
+
+// Logits too flat by half: 1.001 is worse than the identity, which is then kept.
+TEST(LocalTemperatureImage, KeepsTheIdentityWhereTrainingEndsAboveIt) {
+  const testing::TempFolder folder;
+  const Scene scene = RandomScene({.num_classes = 3, .shape = {48, 70}, .true_beta = 2.0});
+  Dataset dataset = testing::WriteScene(scene, folder.File("data"));
+  for (Case& c : dataset.cases) c.image = c.labels;
+  const Model model = Fit(dataset, "lts_image(z, start=zero, epochs=0)").model;
+  EXPECT_TRUE(Says(model.state().fit.outcome, "the identity is kept"));
+  for (const float found : Temperatures(model, dataset)) ASSERT_NEAR(found, 1.0, 3e-7);
 }
 
 TEST(LocalTemperature, OptionsOutOfRangeAreRefused) {

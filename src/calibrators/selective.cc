@@ -17,7 +17,6 @@ extern const CalibratorInfo kNone;
 
 namespace {
 
-constexpr double kLargestTemperature = 1e10;
 // Voxels of the validation sample, as a share of those trained on in an epoch.
 constexpr int64_t kValidationShare = 4;
 
@@ -184,6 +183,7 @@ void Selective::TrainSelector(const FitContext& context,
   outcome->training = std::move(fit.report);
   outcome->training.voxels = training.num_voxels();
   outcome->training.validation_voxels = validation.num_voxels();
+  outcome->training.identity_nll = ConstantScoreLoss(validation, options_.misprediction_weight);
 }
 
 void Selective::ChooseScale(const FitContext& context,
@@ -200,7 +200,6 @@ void Selective::ChooseScale(const FitContext& context,
   outcome->figures["temperature"] = scaling_.temperature;
   const double before = AppliedMeanLoss(*cases.validation, context.pooling, *base_);
   const double after = AppliedMeanLoss(*cases.validation, context.pooling, *this);
-  outcome->training.identity_nll = before;
   outcome->figures["validation_nll_base"] = before;
   outcome->figures["validation_nll"] = after;
   if (after > before) {

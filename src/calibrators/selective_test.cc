@@ -173,6 +173,19 @@ TEST(Selective, LearnsToFindMispredictions) {
   EXPECT_EQ(model.state().fit.outcome.status, "trained");
 }
 
+// Losses of one kind: what a constant score has, of three voxels in ten wrong and counted twice,
+// and what the selector has.
+TEST(Selective, ReportsTheLossItIsTrainedOn) {
+  const FitOutcome outcome =
+      FitOn(TellTale(), "selective+ts(z, selective.learning_rate=0.01)").state().fit.outcome;
+  const double rate = 0.6 / 1.3;
+  EXPECT_NEAR(outcome.training.identity_nll,
+              -rate * std::log(rate) - (1.0 - rate) * std::log(1.0 - rate),
+              0.01);
+  EXPECT_LT(outcome.training.validation_nll, 0.2 * outcome.training.identity_nll);
+  EXPECT_NE(outcome.figures.at("validation_nll_base"), outcome.training.identity_nll);
+}
+
 // Between the two thresholds of (SS9) the temperature is the best one by expected calibration
 // error: here flagged voxels are right half of the time, so neither end is.
 TEST(Selective, ChoosesTheTemperatureByRecall) {
@@ -197,6 +210,49 @@ TEST(Selective, ChoosesTheTemperatureByRecall) {
   for (const double other : {2.0, 4.0, 8.0, 16.0, 64.0, 1024.0, 1e10}) {
     EXPECT_LE(ece_at(between), ece_at(other) + 1e-6) << between << " and " << other;
   }
+}
+
+// Emits 0.6f to the bit, except for softmax at voxels that the oracle flags.
+class SixTenths final : public PixelCalibrator {
+ public:
+  Properties properties() const override { return {true, Preserves::kOrder}; }
+  ParameterCounts counts(int64_t) const override { return {}; }
+  FitOutcome Fit(const FitContext&) override { return {}; }
+  Json Parameters() const override { return {}; }
+  void SetParameters(const Json&, int64_t, const std::string&) override {}
+  void ApplyTile(const Tile& tile, const TileProbs& out) const override {
+    for (int64_t v = 0; v < tile.count; ++v) {
+      const bool flagged = tile.logits[2 * kTileVoxels + v] < -10.0f;
+      const float fixed[] = {0.6f, 0.2f, 0.2f};
+      double sum = 0.0;
+      for (int64_t c = 0; c < kClasses; ++c) sum += Exp(tile, c, v);
+      for (int64_t c = 0; c < kClasses; ++c) {
+        out.probs[c * kTileVoxels + v] =
+            flagged ? static_cast<float>(Exp(tile, c, v) / sum) : fixed[c];
+      }
+    }
+  }
+
+ private:
+  static double Exp(const Tile& tile, int64_t c, int64_t v) {
+    return std::exp(static_cast<double>(tile.logits[c * kTileVoxels + v]));
+  }
+};
+
+// 0.6f is above 0.6 and yet in (0.5, 0.6], as in the metrics. Half of the voxels have it and are
+// wrong. The others are flagged and right, in that bin at temperature 4 (0.57), where errors make
+// up for each other; at 2 in the next (0.67), at 8 in the one before (0.49).
+TEST(Selective, ChoosesTheTemperatureByTheBinsOfTheMetrics) {
+  Scene scene = RandomScene({.num_cases = 1, .num_classes = kClasses, .shape = {512}});
+  for (size_t v = 0; v < 512; ++v) {
+    const bool flagged = v >= 256;
+    const float logits[] = {1.4f, 0.0f, flagged ? -12.0f : 0.0f};
+    for (size_t c = 0; c < kClasses; ++c) scene.logits[0][0][c * 512 + v] = logits[c];
+    scene.labels[0][v] = flagged ? 0 : 1;
+  }
+  const Selector oracle = Selector::FromJson(OracleSelector(), kClasses, "oracle");
+  EXPECT_EQ(ChooseTemperature(*scene.Stream(2), Pooling{}, SixTenths(), oracle, /*recall=*/0.4),
+            4.0);
 }
 
 TEST(Selective, DeclaresWhatItsBaseKeeps) {

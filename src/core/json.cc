@@ -224,6 +224,19 @@ std::vector<double> JsonObject::Numbers(const std::string& key) {
   return numbers;
 }
 
+std::vector<double> JsonObject::Numbers(const std::string& key, int64_t count) {
+  std::vector<double> numbers = Numbers(key);
+  if (static_cast<int64_t>(numbers.size()) != count) {
+    Throw(ErrorCode::kBadData,
+          "{}: {} has {} numbers, {} are required",
+          where_,
+          key,
+          numbers.size(),
+          count);
+  }
+  return numbers;
+}
+
 void JsonObject::CheckFormat(const std::string& key, const char* what, int64_t version) {
   const int64_t found = Integer(key);
   if (found == version) return;

@@ -46,6 +46,7 @@ class JsonObject {
   bool Bool(const std::string& key);
   std::vector<std::string> Strings(const std::string& key);
   std::vector<double> Numbers(const std::string& key);
+  std::vector<double> Numbers(const std::string& key, int64_t count);  // so many, no others
   const Json& Array(const std::string& key);
   const Json& Object(const std::string& key);
   const Json& Any(const std::string& key);

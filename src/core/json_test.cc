@@ -160,6 +160,7 @@ TEST(JsonObject, ReadsEveryType) {
   EXPECT_TRUE(object.Bool("b"));
   EXPECT_EQ(object.Strings("ss"), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(object.Numbers("ds"), (std::vector<double>{1.0, 2.5}));
+  EXPECT_EQ(object.Numbers("ds", 2), (std::vector<double>{1.0, 2.5}));
   EXPECT_TRUE(object.Object("o").empty());
   EXPECT_TRUE(object.Any("n").is_null());
   EXPECT_FALSE(object.Has("n"));
@@ -169,7 +170,7 @@ TEST(JsonObject, ReadsEveryType) {
 TEST(JsonObject, NamesTheFieldItsValueAndWhatIsRequired) {
   const Json json = ParseJson(
       R"({"s": 1, "i": 1.5, "big": 18446744073709551615, "d": "x", "b": 0, "a": {}, "ss": ["a", 2],
-          "ds": [true], "n": null})",
+          "ds": [true], "three": [1, 2, 3], "n": null})",
       "x.json");
   JsonObject object(json, "x.json: cases[3]");
   const auto refused = [&](const std::vector<std::string>& parts,
@@ -187,6 +188,7 @@ TEST(JsonObject, NamesTheFieldItsValueAndWhatIsRequired) {
   refused({"\"s\" is 1", "an object"}, [&] { object.Object("s"); });
   refused({"\"ss\"", "an array of strings"}, [&] { object.Strings("ss"); });
   refused({"\"ds\"", "an array of numbers"}, [&] { object.Numbers("ds"); });
+  refused({"three has 3 numbers, 4 are required"}, [&] { object.Numbers("three", 4); });
   refused({"\"n\" is null", "a string"}, [&] { object.String("n"); });
   refused({"\"absent\" is missing"}, [&] { object.Number("absent"); });
 }

@@ -164,15 +164,16 @@ TEST(Tree, LossSlopeMatchesFiniteDifference) {
   }
 }
 
-// Closed form: all zero, the softplus of log(e - 1) is 1; and so are leaves of 0 + 1.
-TEST(Tree, WithoutWeightsIsTheIdentity) {
+// Closed form: all zero, the softplus of log(e - 1) is 1; leaves of 0 + 1 are as well, but (LT4)
+// adds the least temperature to them.
+TEST(Tree, WithoutWeightsIsOneAndWithAnImageTheLeastTemperatureMore) {
   ForEveryTarget([](const std::string& target) {
     for (const TreeShape& shape : {TreeShape{3, 0}, TreeShape{3, 2}}) {
       RandomStrip random(shape, kStripRows, kStripColumns, 20.0);
       std::fill(random.parameters.begin(), random.parameters.end(), 0.0);
       TreeValues values;
       TreeTemperatures(random.strip, random.Weights(), &values);
-      const double expected = shape.has_image() ? 1.001 : 1.0;
+      const double expected = shape.has_image() ? 1.0 + double{kMinTemperature} : 1.0;
       for (int64_t v = 0; v < kStripVoxels; ++v)
         ASSERT_NEAR(values.temperature[v], expected, 2e-7) << target;
     }

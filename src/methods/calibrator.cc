@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/calibrator.h"
 
+#include <algorithm>
+
 namespace segcal {
 namespace {
 
@@ -33,7 +35,10 @@ const char* NameOf(Preserves preserves) noexcept {
 }
 
 BindOptions BindOptionsOf(const CaseStream& stream) {
-  return {.threads = stream.num_workers(), .memory = stream.memory() / 8};
+  const auto at_once = static_cast<int>(
+      std::clamp<int64_t>(stream.num_cases(), 1, std::max<int64_t>(1, stream.num_workers())));
+  return {.threads = std::max(1, stream.num_workers() / at_once),
+          .memory = stream.memory() / 8 / at_once};
 }
 
 std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&,

@@ -85,7 +85,9 @@ struct TrainingReport {
   std::string stopped_by;  // "max_epochs", "patience", "not_finite"
   int64_t voxels = 0;      // kept in memory to train on
   int64_t validation_voxels = 0;
-  double identity_nll = 0.0;  // of the validation voxels, uncalibrated
+  // Of the validation voxels, by the loss that is trained: uncalibrated (of a selector, at the best
+  // constant score), at the start, and at the parameters that were kept.
+  double identity_nll = 0.0;
   double start_nll = 0.0;
   double validation_nll = 0.0;
   int64_t total_epochs = 0;         // of all trials of a search
@@ -150,7 +152,8 @@ struct BindOptions {
   int threads = 1;
   int64_t memory = int64_t{64} << 20;  // bytes, beside what it keeps: a few numbers per voxel
 };
-// A share of what the stream may use, which has its own blocks to hold.
+// A share of what the stream may use, which has its own blocks to hold. Every worker may be binding
+// a case of its own: they share threads and memory.
 BindOptions BindOptionsOf(const CaseStream& stream);
 
 // A calibrator bound to one case: from here on tiles are independent of each other.

@@ -3,69 +3,74 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
+#include <vector>
 
-#include "core/exact_sum.h"
+#include "kernels/bins.h"
+#include "measures/bins.h"
 #include "methods/bound_pass.h"
 
 namespace segcal {
 namespace {
 
 constexpr double kSmallestProb = 0x1p-126;
-constexpr double kLargest = 1e10;
-constexpr int64_t kBins = 10;
 
-double LogProb(const float* probs, int64_t c, int64_t v) {
-  return std::log(std::max(static_cast<double>(probs[c * kTileVoxels + v]), kSmallestProb));
-}
+// Upper ends of the bins that a temperature is chosen by, (lo, hi].
+constexpr float kUpperEdges[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f};
 
-double LargestLog(const Tile& tile, int64_t v, const float* probs) {
-  double largest = LogProb(probs, 0, v);
+float LargestProb(const Tile& tile, int64_t v, const float* probs) {
+  float largest = probs[v];
   for (int64_t c = 1; c < tile.num_classes; ++c) {
-    largest = std::max(largest, LogProb(probs, c, v));
+    largest = std::max(largest, probs[c * kTileVoxels + v]);
   }
   return largest;
 }
 
+double LogOf(float prob) { return std::log(std::max(static_cast<double>(prob), kSmallestProb)); }
+
+// What (SS8) in logarithms takes: the largest, and that of the sum of what is left after division.
+struct LogScale {
+  double largest;
+  double log_sum;
+};
+LogScale LogScaleOf(const Tile& tile, int64_t v, double temperature, const float* probs) {
+  const double largest = LogOf(LargestProb(tile, v, probs));
+  double sum = 0.0;
+  for (int64_t c = 0; c < tile.num_classes; ++c) {
+    sum += std::exp((LogOf(probs[c * kTileVoxels + v]) - largest) / temperature);
+  }
+  return {.largest = largest, .log_sum = std::log(sum)};
+}
+
 std::vector<double> Candidates() {
   std::vector<double> candidates;
-  for (double t = 2.0; t < kLargest; t *= 2.0) candidates.push_back(t);
-  candidates.push_back(kLargest);
+  for (double t = 2.0; t < kLargestTemperature; t *= 2.0) candidates.push_back(t);
+  candidates.push_back(kLargestTemperature);
   return candidates;
 }
 
-// Bin (lo, hi] of a confidence.
-int64_t BinOf(double confidence) {
-  const auto bin = static_cast<int64_t>(std::ceil(confidence * kBins)) - 1;
-  return std::clamp<int64_t>(bin, 0, kBins - 1);
-}
-
-// Confidence and correctness in ten bins.
-struct Reliability {
-  int64_t count[kBins] = {};
-  int64_t correct[kBins] = {};
-  ExactSum confidence[kBins];
-
-  void Add(double conf, bool is_correct) {
-    const int64_t b = BinOf(conf);
-    ++count[b];
-    correct[b] += is_correct ? 1 : 0;
-    confidence[b].Add(conf);
+// Confidence and correctness, binned as metrics do it.
+class Reliability {
+ public:
+  // The n voxels with these confidences.
+  void Add(const float* confidence, const uint8_t* correct, int64_t n) {
+    uint16_t bin[kTileVoxels];
+    FindBins(confidence, n, {.upper = kUpperEdges}, bin);
+    for (int64_t i = 0; i < n; ++i) {
+      Bin& own = bins_[bin[i]];
+      ++own.count;
+      own.correct += correct[i];
+      own.confidence.Add(static_cast<double>(confidence[i]));
+    }
   }
   void Merge(const Reliability& other) {
-    for (int64_t b = 0; b < kBins; ++b) {
-      count[b] += other.count[b];
-      correct[b] += other.correct[b];
-      confidence[b].Merge(other.confidence[b]);
-    }
+    for (size_t b = 0; b < bins_.size(); ++b) bins_[b].Merge(other.bins_[b]);
   }
-  // Expected calibration error times the number of voxels.
-  double Error() const {
-    double error = 0.0;
-    for (int64_t b = 0; b < kBins; ++b) {
-      error += std::fabs(confidence[b].value() - static_cast<double>(correct[b]));
-    }
-    return error;
-  }
+  double Error() const { return BinnedError(bins_, TotalCount(bins_), Norm::kMean); }
+
+ private:
+  std::vector<Bin> bins_ = std::vector<Bin>(std::size(kUpperEdges));
 };
 
 struct CountTotals {
@@ -90,26 +95,50 @@ struct CandidateTotals {
   }
 };
 
-}  // namespace
-
-double ScaledConfidence(const Tile& tile, int64_t v, double temperature, const float* probs) {
-  const double largest = LargestLog(tile, v, probs);
-  double sum = 0.0;
-  for (int64_t c = 0; c < tile.num_classes; ++c) {
-    sum += std::exp((LogProb(probs, c, v) - largest) / temperature);
+// Adds the labelled voxels of a tile that a base has emitted into `out`.
+void AddCandidates(const Tile& tile,
+                   const uint16_t* decision,
+                   const uint8_t* flagged,
+                   const std::vector<double>& candidates,
+                   const TileProbs& out,
+                   CandidateTotals* totals) {
+  float confidence[kTileVoxels];
+  uint8_t correct[kTileVoxels];
+  const auto collect = [&](bool of_flagged, const auto& confidence_of) {
+    int64_t n = 0;
+    for (int64_t v = 0; v < tile.count; ++v) {
+      if (tile.labels[v] == kNoLabel || (flagged[v] != 0) != of_flagged) continue;
+      confidence[n] = confidence_of(v);
+      correct[n++] = tile.labels[v] == decision[v] ? 1 : 0;
+    }
+    return n;
+  };
+  const int64_t kept = collect(false, [&](int64_t v) { return LargestProb(tile, v, out.probs); });
+  totals->kept.Add(confidence, correct, kept);
+  EmitBuffer buffer;
+  const TileProbs scaled = buffer.Reserve(tile.num_classes);
+  for (size_t k = 0; k < candidates.size(); ++k) {
+    const int64_t n = collect(true, [&](int64_t v) {
+      for (int64_t c = 0; c < tile.num_classes; ++c) {
+        scaled.probs[c * kTileVoxels + v] = out.probs[c * kTileVoxels + v];
+      }
+      ScaleVoxel(tile, v, candidates[k], decision[v], scaled);
+      return LargestProb(tile, v, scaled.probs);
+    });
+    totals->flagged[k].Add(confidence, correct, n);
   }
-  return 1.0 / sum;
 }
+
+}  // namespace
 
 void ScaleVoxel(
     const Tile& tile, int64_t v, double temperature, uint16_t winner, const TileProbs& out) {
-  const double largest = LargestLog(tile, v, out.probs);
-  const double log_sum = -std::log(ScaledConfidence(tile, v, temperature, out.probs));
+  const LogScale scale = LogScaleOf(tile, v, temperature, out.probs);
   float others = 0.0f;
   for (int64_t c = 0; c < tile.num_classes; ++c) {
-    const double log_prob = (LogProb(out.probs, c, v) - largest) / temperature - log_sum;
-    if (tile.labels[v] == c) out.log_label[v] = static_cast<float>(log_prob);
     float& q = out.probs[c * kTileVoxels + v];
+    const double log_prob = (LogOf(q) - scale.largest) / temperature - scale.log_sum;
+    if (tile.labels[v] == c) out.log_label[v] = static_cast<float>(log_prob);
     q = static_cast<float>(std::exp(log_prob));
     if (c != winner) others = std::max(others, q);
   }
@@ -167,7 +196,7 @@ double ChooseTemperature(const CaseStream& stream,
                          const Calibrator& base,
                          const Selector& selector,
                          double recall) {
-  if (recall > 0.5) return kLargest;
+  if (recall > 0.5) return kLargestTemperature;
   if (!(recall >= 0.35)) return 2.0;
   const std::vector<double> candidates = Candidates();
   CandidateTotals zero;
@@ -180,17 +209,7 @@ double ChooseTemperature(const CaseStream& stream,
     selector.Flag(tile, flagged);
     BaseDecisions decisions;
     const uint16_t* decision = decisions.Of(tile, base, out.probs);
-    for (int64_t v = 0; v < tile.count; ++v) {
-      if (tile.labels[v] == kNoLabel) continue;
-      const bool correct = tile.labels[v] == decision[v];
-      if (flagged[v] == 0) {
-        totals->kept.Add(std::exp(LargestLog(tile, v, out.probs)), correct);
-        continue;
-      }
-      for (size_t k = 0; k < candidates.size(); ++k) {
-        totals->flagged[k].Add(ScaledConfidence(tile, v, candidates[k], out.probs), correct);
-      }
-    }
+    AddCandidates(tile, decision, flagged, candidates, out, totals);
   };
   const CandidateTotals totals =
       ReduceBound(stream, "choose temperature", pooling, base, zero, add);

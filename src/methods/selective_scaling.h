@@ -8,13 +8,14 @@
 
 namespace segcal {
 
+// What flattens a voxel for good: the largest temperature that is chosen, and that a model may
+// have.
+inline constexpr double kLargestTemperature = 1e10;
+
 // Divides the logarithms of the emitted probabilities of voxel v by a temperature and normalises
 // them again (SS8); the winner stays strictly largest.
 void ScaleVoxel(
     const Tile& tile, int64_t v, double temperature, uint16_t winner, const TileProbs& out);
-
-// Largest probability of the voxel after ScaleVoxel.
-double ScaledConfidence(const Tile& tile, int64_t v, double temperature, const float* probs);
 
 // What is done to what a base has emitted: voxels that the selector flags (none: it flags nothing)
 // are scaled by the temperature.
@@ -45,7 +46,7 @@ SelectionCounts CountSelection(const CaseStream& stream,
 
 // The temperature of flagged voxels (SS9): 1e10 if the selector's recall is above 0.5, 2 if it is
 // below 0.35 or there is none; between, the one of 2, 4, 8, ..., 1e10 with the lowest expected
-// calibration error in ten bins.
+// calibration error in ten bins of what is emitted.
 double ChooseTemperature(const CaseStream& stream,
                          const Pooling& pooling,
                          const Calibrator& base,

@@ -8,15 +8,7 @@ namespace {
 
 // Copies a field of numbers that must have this length.
 void Read(JsonObject* object, const std::string& key, std::span<double> into) {
-  const std::vector<double> numbers = object->Numbers(key);
-  if (numbers.size() != into.size()) {
-    Throw(ErrorCode::kBadData,
-          "{}: {} has {} numbers, {} are required",
-          object->where(),
-          key,
-          numbers.size(),
-          into.size());
-  }
+  const std::vector<double> numbers = object->Numbers(key, static_cast<int64_t>(into.size()));
   std::copy(numbers.begin(), numbers.end(), into.begin());
 }
 

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/parallel.h"
-#include "core/rng.h"
+#include "core/random_order.h"
 #include "kernels/affine.h"
 #include "kernels/channels.h"
 
@@ -52,12 +51,8 @@ double SelectorProblem::Validate(std::span<const double> parameters) {
 
 void SelectorProblem::PlanEpoch(int64_t epoch) {
   if (epoch == planned_epoch_) return;
-  order_.resize(static_cast<size_t>(training_.num_tiles()));
-  std::iota(order_.begin(), order_.end(), 0);
-  Rng rng(options_.seed, kOrderStream + static_cast<uint64_t>(epoch));
-  for (size_t i = order_.size(); i > 1; --i) {
-    std::swap(order_[i - 1], order_[static_cast<size_t>(rng.Below(static_cast<int64_t>(i)))]);
-  }
+  order_ = RandomOrder(training_.num_tiles(),
+                       Rng(options_.seed, kOrderStream + static_cast<uint64_t>(epoch)));
   planned_epoch_ = epoch;
 }
 

@@ -23,6 +23,10 @@ double SelectorLoss(const Selector& selector,
                     double wrong_weight,
                     int threads);
 
+// The same where the scores are alike at every voxel, at best: the entropy of the weighted share of
+// mispredictions.
+double ConstantScoreLoss(const SelectorSample& sample, double wrong_weight);
+
 // Training of the selector: minibatches of tiles in an order drawn for every epoch; validation with
 // the statistics of the training sample. Gradients (SS7) are of the loss with the minibatch's own
 // statistics.

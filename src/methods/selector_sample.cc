@@ -49,7 +49,7 @@ SelectorSample DrawSelectorSample(const CaseStream& stream,
     const std::unique_ptr<CaseStream> part = stream.Part({c});
     const TileSample drawn = SampleTiles(*part, pooling, per_case, seed + static_cast<uint64_t>(c));
     const std::shared_ptr<const CaseReader> reader = part->Open(0);
-    const auto bound = base.Bind(*reader, pooling, BindOptionsOf(stream));
+    const auto bound = base.Bind(*reader, pooling, BindOptionsOf(*part));
     for (int64_t t = 0; t < drawn.num_tiles(); ++t) {
       const Tile& tile = drawn.tile(t);
       float* features = buffer.Reserve(tile.num_classes).probs;

@@ -77,4 +77,13 @@ double SelectorLoss(const Selector& selector,
   return total / (voxels + (wrong_weight - 1.0) * static_cast<double>(sample.num_wrong()));
 }
 
+double ConstantScoreLoss(const SelectorSample& sample, double wrong_weight) {
+  const double wrong = wrong_weight * static_cast<double>(sample.num_wrong());
+  const auto correct = static_cast<double>(sample.num_voxels() - sample.num_wrong());
+  const auto part = [&](double weight) {
+    return weight > 0.0 ? -weight * std::log(weight / (wrong + correct)) : 0.0;
+  };
+  return (part(wrong) + part(correct)) / (wrong + correct);
+}
+
 }  // namespace segcal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -123,6 +124,33 @@ TEST(Selector, ValidatesWithTheStatisticsOfItsTrainingSample) {
   EXPECT_NEAR(problem.Validate(parameters), PlainLoss(sample, parameters), 1e-6);
 }
 
+// Closed form: a last layer without weights and the log odds as bias.
+TEST(Selector, ConstantScoresHaveTheEntropyOfTheWeightedShare) {
+  const SelectorSample sample = MakeSample();
+  const SelectorShape shape(kClasses);
+  const auto loss_at = [&](double log_odds) {
+    std::vector<double> parameters = SomeParameters();
+    const auto last = parameters.begin() + shape.weights(kHiddenLayers);
+    std::fill_n(last, shape.num_weights(kHiddenLayers), 0.0);
+    parameters[static_cast<size_t>(shape.bias())] = 0.0;
+    parameters[static_cast<size_t>(shape.bias()) + 1] = log_odds;
+    const Selector selector(shape, parameters, PopulationStatistics(shape, parameters, sample, 1));
+    return SelectorLoss(selector, sample, kWeight, 1);
+  };
+  const auto wrong = static_cast<double>(sample.num_wrong());
+  const double best =
+      std::log(kWeight * wrong / (static_cast<double>(sample.num_voxels()) - wrong));
+  const double constant = ConstantScoreLoss(sample, kWeight);
+  EXPECT_NEAR(constant, loss_at(best), 1e-6);
+  EXPECT_LT(constant, loss_at(best + 0.1));
+  EXPECT_LT(constant, loss_at(best - 0.1));
+  // Nothing is wrong: nothing to tell.
+  SelectorSample right(kClasses);
+  const std::vector<float> features(kClasses * kTileVoxels, -1.0f);
+  for (int64_t v = 0; v < kTileVoxels; ++v) right.Add(features.data(), false);
+  EXPECT_EQ(ConstantScoreLoss(right, kWeight), 0.0);
+}
+
 TEST(Selector, StepsAreTheSameBitsForAnyThreads) {
   const SelectorSample sample = MakeSample(/*num_tiles=*/200);
   const std::vector<double> parameters = SomeParameters();
@@ -141,22 +169,30 @@ TEST(Selector, StepsAreTheSameBitsForAnyThreads) {
   EXPECT_EQ(losses[0], losses[2]);
 }
 
-// Every tile once an epoch: the gradients of the steps of an epoch, with no normalisation between
-// tiles, would add up; here the order is what changes with the epoch and nothing else.
-TEST(Selector, OrderOfTilesDependsOnTheEpochAlone) {
+// With one tile to a step its loss tells which tile it was.
+TEST(Selector, AnEpochVisitsEveryTileOnceInAnOrderOfItsOwn) {
   const SelectorSample sample = MakeSample(/*num_tiles=*/12);
   const std::vector<double> parameters = SomeParameters();
-  const auto loss_of = [&](SelectorProblem* problem, int64_t epoch) {
-    std::vector<double> gradient(parameters.size(), 0.0);
-    return problem->Step(epoch, 0, parameters, gradient);
+  const auto losses_of = [&](SelectorProblem* problem, int64_t epoch) {
+    std::vector<double> losses;
+    for (int64_t step = 0; step < problem->steps_per_epoch(); ++step) {
+      std::vector<double> gradient(parameters.size(), 0.0);
+      losses.push_back(problem->Step(epoch, step, parameters, gradient));
+    }
+    return losses;
   };
   SelectorProblem one(sample, sample, {.batch_voxels = kTileVoxels});
   SelectorProblem other(sample, sample, {.batch_voxels = kTileVoxels});
-  const double first = loss_of(&one, 0);
-  const double second = loss_of(&one, 1);
+  ASSERT_EQ(one.steps_per_epoch(), 12);
+  std::vector<double> first = losses_of(&one, 0);
+  std::vector<double> second = losses_of(&one, 1);
   EXPECT_NE(first, second);
-  EXPECT_EQ(loss_of(&other, 1), second);
-  EXPECT_EQ(loss_of(&other, 0), first);
+  EXPECT_EQ(losses_of(&other, 1), second);
+  EXPECT_EQ(losses_of(&other, 0), first);
+  std::sort(first.begin(), first.end());
+  std::sort(second.begin(), second.end());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(std::adjacent_find(first.begin(), first.end()), first.end());
 }
 
 TEST(Selector, LearnsWhatCanBeLearned) {

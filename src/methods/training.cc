@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/json.h"
@@ -192,17 +193,22 @@ class TrainingSearch {
     if (kept == nullptr) return;
     const std::string where = context_.checkpoint->path() + ": " + job_.name;
     trials_ = TrialsFromJson(*kept, job_.problem->num_parameters(), where);
-    if (trials_.running) CheckRunning(*trials_.running, where);
+    if (trials_.running) {
+      CheckKept(*trials_.running, where);
+    } else if (trials_.best >= 0) {
+      CheckKept(trials_.finished[static_cast<size_t>(trials_.best)].state, where);
+    }
   }
 
   // Files may have changed though their names did not: the kept loss must come out again.
-  void CheckRunning(const TrainState& running, const std::string& where) const {
-    const double loss = job_.problem->Validate(running.best_parameters);
-    if (loss == running.best_loss) return;
+  void CheckKept(const TrainState& kept, const std::string& where) const {
+    const double loss = job_.problem->Validate(kept.best_parameters);
+    // One that is not finite is kept as infinite, whatever it was.
+    if (loss == kept.best_loss || (std::isinf(kept.best_loss) && !std::isfinite(loss))) return;
     Throw(ErrorCode::kBadData,
           "{}: the kept parameters have validation loss {}, here it is {}: the data have changed",
           where,
-          running.best_loss,
+          kept.best_loss,
           loss);
   }
 

@@ -52,7 +52,7 @@ struct TrainingJob {
 TrainOptions EngineOptions(const TrainingOptions& options, bool decoupled);
 
 // The best parameters by validation, and how they were found. Voxels and identity_nll of the report
-// are the method's to fill in.
+// are the method's to fill in, the latter as a loss of the problem that was trained.
 struct TrainedFit {
   std::vector<double> parameters;
   TrainingReport report;

@@ -32,11 +32,9 @@ class Bowl final : public Trainable {
     return Validate(x);
   }
   double Validate(std::span<const double> x) override {
-    ++validations;
     return scale * (std::pow(x[0] - 0.3, 2) + std::pow(x[1] - 0.3, 2));
   }
   double scale = 1.0;
-  int64_t validations = 0;
 };
 
 // The bowl, until so many steps were taken.
@@ -158,7 +156,7 @@ bool SameSearch(const TrainedFit& a, const TrainedFit& b) {
   return same;
 }
 
-// A search that is broken off at every so many validations, again and again, ends as if it had not.
+// A search that is broken off after every so many steps, again and again, ends as if it had not.
 TEST_F(TrainingSearchTest, GoesOnWhereItWasStopped) {
   const TrainedFit whole = FitByTraining(Context(12), Job());
   const TempFolder folder;
@@ -191,6 +189,21 @@ TEST_F(TrainingSearchTest, RefusesToGoOnWithOtherData) {
   testing::ExpectError(ErrorCode::kBadData, {folder.File("kept"), "data have changed"}, [&] {
     FitByTraining(Context(0, &checkpoint), Job());
   });
+}
+
+// Nor is a training that has ended taken for one of these data.
+TEST_F(TrainingSearchTest, RefusesTheResultOfOtherData) {
+  const TempFolder folder;
+  for (const int64_t trials : {0, 3}) {
+    Checkpoint checkpoint(folder.File("kept"), 1, /*resume=*/false);
+    bowl_.scale = 1.0;
+    const TrainedFit fit = FitByTraining(Context(trials, &checkpoint), Job());
+    EXPECT_TRUE(SameSearch(FitByTraining(Context(trials, &checkpoint), Job()), fit));
+    bowl_.scale = 1.0 + 1e-15;
+    testing::ExpectError(ErrorCode::kBadData, {folder.File("kept"), "data have changed"}, [&] {
+      FitByTraining(Context(trials, &checkpoint), Job());
+    });
+  }
 }
 
 TEST(SplitForTraining, HoldsOutWholeGroupsBySeed) {

@@ -125,15 +125,7 @@ void TreeCalibrator::SetParameters(const Json& json,
   }
   std::vector<double> weights(static_cast<size_t>(shape.num_parameters()));
   for (const FilterPart& part : PartsOf(shape)) {
-    const std::vector<double> filter = object.Numbers(part.name);
-    if (filter.size() != part.count) {
-      Throw(ErrorCode::kBadData,
-            "{}: {} has {} numbers, {} are required",
-            where,
-            part.name,
-            filter.size(),
-            part.count);
-    }
+    const std::vector<double> filter = object.Numbers(part.name, static_cast<int64_t>(part.count));
     for (const double w : filter) {
       if (std::fabs(w) <= kMaxWeight) continue;
       Throw(ErrorCode::kBadData,

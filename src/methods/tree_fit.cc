@@ -53,13 +53,35 @@ TreeData GatherData(const TreeInput& input,
     warnings->emplace_back(
         "only the cases held out have labels that count: they were trained on as well");
   }
+  if (LabelledOf(data.validation) == 0) {
+    warnings->emplace_back(
+        "no labelled voxel in the validation cases: the best epoch was chosen on the voxels "
+        "trained on");
+  }
   return data;
 }
 
 // The response whose temperature (LT3) or (LT4) this is.
 double ResponseOf(double temperature, bool image) {
   if (image) return temperature - 1.0 - static_cast<double>(kMinTemperature);
-  return std::log(std::expm1(temperature)) - std::log(std::exp(1.0) - 1.0);
+  if (temperature == 1.0) return 0.0;  // to the bit
+  return std::log(std::expm1(temperature)) - std::log(std::expm1(1.0));
+}
+
+// Puts the bias of every leaf where its temperature is this one.
+void SetLeaves(const TreeShape& shape, double temperature, std::vector<double>* weights) {
+  const int64_t filter = kTreeTaps * shape.classes + 1;
+  const double response = ResponseOf(temperature, shape.has_image());
+  for (int64_t leaf = 0; leaf < 4; ++leaf)
+    (*weights)[static_cast<size_t>((leaf + 1) * filter - 1)] = response;
+  if (shape.has_image()) weights->back() = response;
+}
+
+// Temperature 1 at every voxel. All zero is not: (LT4) adds the least temperature.
+std::vector<double> IdentityWeights(const TreeShape& shape) {
+  std::vector<double> weights(static_cast<size_t>(shape.num_parameters()), 0.0);
+  SetLeaves(shape, 1.0, &weights);
+  return weights;
 }
 
 // Weights on the input, in the units of training. Gates start alike for all classes, so that
@@ -79,24 +101,18 @@ std::vector<double> StartOf(const TreeShape& shape,
         start[static_cast<size_t>(gate * filter + c * kTreeTaps + tap)] = weight;
     }
   }
-  if (options.start == "identity") return start;
-  const double temperature =
+  const double sample =
       std::clamp(1.0 / context.survey.sample_beta, kStartRange[0], kStartRange[1]);
-  const double response = ResponseOf(temperature, shape.has_image());
-  for (int64_t leaf = 0; leaf < 4; ++leaf)
-    start[static_cast<size_t>((leaf + 1) * filter - 1)] = response;
-  if (shape.has_image()) start.back() = response;
+  SetLeaves(shape, options.start == "identity" ? 1.0 : sample, &start);
   return start;
 }
 
-TreeFit NothingToFit(const TreeShape& shape) {
-  TreeFit fit{.shape = shape,
-              .weights = std::vector<double>(static_cast<size_t>(shape.num_parameters()), 0.0),
-              .outcome = {}};
+TreeFit NothingToFit(const TreeShape& shape, int64_t passes, const char* warning) {
+  TreeFit fit{.shape = shape, .weights = IdentityWeights(shape), .outcome = {}};
   fit.outcome.solver = "adam";
   fit.outcome.status = "nothing_to_fit";
-  fit.outcome.passes = 1;
-  fit.outcome.warnings = {"all logits are equal at every voxel: the temperature stays 1"};
+  fit.outcome.passes = passes;
+  fit.outcome.warnings = {warning};
   return fit;
 }
 
@@ -118,13 +134,22 @@ int64_t PassesOf(const TreeTraining& training, int64_t epochs, int64_t voxels) {
 TreeFit FitTree(const TreeVariant& variant, const TreeOptions& options, const FitContext& context) {
   TreeShape shape{.classes = context.stream.dataset().num_classes()};
   if (variant.image) shape.image_channels = CaseImage(*context.stream.Open(0)).channels();
-  if (context.survey.flat == context.survey.labelled) return NothingToFit(shape);
+  if (context.survey.flat == context.survey.labelled) {
+    return NothingToFit(
+        shape, /*passes=*/1, "all logits are equal at every voxel: the temperature stays 1");
+  }
   const TreeInput input{
       .pooling = context.pooling, .scores = variant.scores, .image_channels = shape.image_channels};
   TreeFit fit;
   fit.shape = shape;
   FitOutcome& outcome = fit.outcome;
   const TreeData data = GatherData(input, options, context, &outcome.warnings);
+  if (LabelledOf(data.training) == 0) {
+    return NothingToFit(
+        shape,
+        /*passes=*/2,
+        "no labelled voxel lies in the region that counts: the temperature stays 1");
+  }
   TreeTraining training(data,
                         {.shape = shape,
                          .whole_case = variant.whole_case,
@@ -147,7 +172,7 @@ TreeFit FitTree(const TreeVariant& variant, const TreeOptions& options, const Fi
   CompleteReport(training, &outcome.training);
   const double found = outcome.training.validation_nll;
   if (!(found <= outcome.training.identity_nll)) {
-    std::fill(fit.weights.begin(), fit.weights.end(), 0.0);
+    fit.weights = IdentityWeights(shape);
     outcome.warnings.push_back(
         fmt::format("training ended above the loss without calibration, {:.6g} against {:.6g}: "
                     "the identity is kept",

@@ -19,8 +19,8 @@ struct TreeVariant {
 };
 
 struct TreeOptions {
-  // Where training starts: "default", all leaves at the temperature of a sample; "identity", leaves
-  // at 0; both with small random gates. "zero", all weights 0: the reference, which never splits.
+  // Where training starts: "default", all leaves at the temperature of a sample; "identity", at 1;
+  // both with small random gates. "zero", all weights 0: the reference, which never splits.
   std::string start = "default";
   TrainingOptions training{.learning_rate = 1e-2, .epochs = 100};
   // Voxels whose loss counts: "labelled", or "all", those of them in the region All (RG2).

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/parallel.h"
-#include "core/rng.h"
+#include "core/random_order.h"
 #include "data/case_distance.h"
 #include "spatial/regions.h"
 
@@ -14,6 +14,7 @@ namespace segcal {
 namespace {
 
 constexpr uint64_t kPatchStream = 0x5041544348;
+constexpr uint64_t kCaseStream = 0x43415345;
 
 // Rows of a patch: its columns, the halo and what strips read beyond.
 constexpr int64_t kRowStride = kPatchColumns + 2 * kTreeHalo;
@@ -32,19 +33,35 @@ PaddedPlane CopyPlane(const PaddedPlane& from, int64_t rows, int64_t columns, fl
   return {from.channels, to, kRowStride, kChannelStride};
 }
 
-// Which of `count` patches of a case are taken, as many as asked for.
-std::vector<bool> Chosen(int64_t count, int64_t wanted, uint64_t seed, int64_t case_index) {
+// Which of `count` things are taken, as many as asked for.
+std::vector<bool> Chosen(int64_t count, int64_t wanted, const Rng& rng) {
   std::vector<bool> chosen(static_cast<size_t>(count), wanted >= count);
   if (wanted >= count) return chosen;
-  const Rng rng(seed ^ kPatchStream, static_cast<uint64_t>(case_index));
-  std::vector<int64_t> order(static_cast<size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return rng.At(static_cast<uint64_t>(a)) < rng.At(static_cast<uint64_t>(b));
-  });
+  const std::vector<int64_t> order = RandomOrder(count, rng);
   for (int64_t i = 0; i < wanted; ++i)
     chosen[static_cast<size_t>(order[static_cast<size_t>(i)])] = true;
   return chosen;
+}
+
+// How many patches of each case are taken where there is room for so many in all.
+std::vector<int64_t> SharesOf(const std::vector<int64_t>& counts, int64_t room, uint64_t seed) {
+  const auto num_cases = static_cast<int64_t>(counts.size());
+  const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  if (total <= room) return counts;
+  std::vector<int64_t> shares(counts.size(), 1);
+  if (room < num_cases) {
+    const std::vector<bool> drawn =
+        Chosen(num_cases, std::max<int64_t>(1, room), Rng(seed, kCaseStream));
+    for (size_t i = 0; i < shares.size(); ++i) shares[i] = drawn[i] ? 1 : 0;
+    return shares;
+  }
+  // One each, and the same share of what more they have.
+  const auto left = static_cast<double>(room - num_cases);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    shares[i] += static_cast<int64_t>(left * static_cast<double>(counts[i] - 1) /
+                                      static_cast<double>(total - num_cases));
+  }
+  return shares;
 }
 
 int64_t PatchesOf(const PlaneGrid& grid) {
@@ -175,19 +192,17 @@ std::vector<std::vector<TreePatch>> GatherPatches(const CaseStream& stream,
     const auto at = static_cast<size_t>(i);
     counts[at] = PatchesOf(PlanesOf(stream.Open(i)->shape()));
   });
-  const auto total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
   const int64_t channels = stream.dataset().num_classes() + input.image_channels;
-  const double room =
-      static_cast<double>(options.max_bytes) / static_cast<double>(TreePatch::Bytes(channels));
-  const double share = std::min(1.0, room / total);
+  const std::vector<int64_t> shares =
+      SharesOf(counts, options.max_bytes / TreePatch::Bytes(channels), options.seed);
   const int64_t box_bytes = BoxBytes(BindOptionsOf(stream));
   ParallelFor(num_cases, stream.num_workers(), [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);
+    if (shares[at] == 0) return;
     const std::shared_ptr<const CaseReader> reader = stream.Open(i);
-    const auto wanted =
-        std::max<int64_t>(1, static_cast<int64_t>(share * static_cast<double>(counts[at])));
+    const Rng rng(options.seed ^ kPatchStream, static_cast<uint64_t>(i));
     CaseGatherer gatherer(*reader, input, options, stream.dataset().background.value_or(-1));
-    patches[at] = gatherer.Gather(Chosen(counts[at], wanted, options.seed, i), box_bytes);
+    patches[at] = gatherer.Gather(Chosen(counts[at], shares[at], rng), box_bytes);
   });
   return patches;
 }

@@ -50,9 +50,10 @@ struct PatchOptions {
   bool all_region = false;  // labels outside the region All (RG2) do not count
 };
 
-// Patches of all cases, [case][patch]: all of them, or where they pass max_bytes, the same
-// share of every case, drawn by the seed. One pass over the data; deterministic for any number of
-// threads.
+// Patches of all cases, [case][patch]: all of them, or where they pass max_bytes, about the same
+// share of every case and at least one, drawn by the seed; where not even one of each fits, one of
+// as many cases as do (at least one case), the others give none. One pass over the data;
+// deterministic for any number of threads.
 std::vector<std::vector<TreePatch>> GatherPatches(const CaseStream& stream,
                                                   const TreeInput& input,
                                                   const PatchOptions& options);

@@ -6,12 +6,16 @@
 #include <numeric>
 
 #include "core/parallel.h"
-#include "core/rng.h"
+#include "core/random_order.h"
 
 namespace segcal {
 namespace {
 
 constexpr uint64_t kOrderStream = 0x4F52444552;
+
+// Inputs are taken to be at least this large: weights are in units of one over it, and those on
+// logits of 1e-9 would be past the 1e6 that a model file may hold.
+constexpr double kLeastSize = 1e-3;
 
 // Root mean square of a plane over the voxels of the patches, 1 where all is 0.
 double RootMeanSquare(const std::vector<std::vector<TreePatch>>& cases,
@@ -33,7 +37,7 @@ double RootMeanSquare(const std::vector<std::vector<TreePatch>>& cases,
     }
   }
   const double mean = count > 0.0 ? sum / count : 0.0;
-  return mean > 0.0 ? std::sqrt(mean) : 1.0;
+  return mean > 0.0 ? std::max(std::sqrt(mean), kLeastSize) : 1.0;
 }
 
 // By parameter, r sqrt(25 C) for weights and 1 for biases.
@@ -75,9 +79,9 @@ void AddLossAt(const TreePatch& patch, float temperature, TreeLoss* total) {
   });
 }
 
-double VoxelsOf(const std::vector<const TreePatch*>& patches) {
-  double voxels = 0.0;
-  for (const TreePatch* patch : patches) voxels += static_cast<double>(patch->voxels());
+int64_t VoxelsOf(const std::vector<const TreePatch*>& patches) {
+  int64_t voxels = 0;
+  for (const TreePatch* patch : patches) voxels += patch->voxels();
   return voxels;
 }
 
@@ -127,9 +131,10 @@ TreeTraining::TreeTraining(const TreeData& data, const TreeTrainingOptions& opti
     validation_ = training_;
     validation_voxels_ = training_voxels_;
   }
+  for (const Unit& unit : training_) unit_voxels_ += VoxelsOf(unit);
   const auto units = static_cast<double>(training_.size());
-  const double share = static_cast<double>(options.voxels) /
-                       static_cast<double>(std::max<int64_t>(1, training_voxels_));
+  const double share =
+      static_cast<double>(options.voxels) / static_cast<double>(std::max<int64_t>(1, unit_voxels_));
   units_per_epoch_ = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(units * share)),
                                          std::min<int64_t>(1, static_cast<int64_t>(units)),
                                          static_cast<int64_t>(units));
@@ -137,7 +142,7 @@ TreeTraining::TreeTraining(const TreeData& data, const TreeTrainingOptions& opti
 
 int64_t TreeTraining::epoch_voxels() const noexcept {
   if (training_.empty()) return 0;
-  return training_voxels_ / static_cast<int64_t>(training_.size()) * units_per_epoch_;
+  return unit_voxels_ * units_per_epoch_ / static_cast<int64_t>(training_.size());
 }
 
 std::vector<double> TreeTraining::Weights(std::span<const double> parameters) const {
@@ -159,13 +164,10 @@ TreeWeights TreeTraining::Packed(std::span<const double> parameters) const {
 }
 
 // A permutation of the units that the epoch alone decides on.
-const std::vector<size_t>& TreeTraining::OrderOf(int64_t epoch) {
+const std::vector<int64_t>& TreeTraining::OrderOf(int64_t epoch) {
   if (epoch != ordered_epoch_) {
-    const Rng rng(options_.seed ^ kOrderStream, static_cast<uint64_t>(epoch));
-    order_.resize(training_.size());
-    std::iota(order_.begin(), order_.end(), size_t{0});
-    std::sort(
-        order_.begin(), order_.end(), [&](size_t a, size_t b) { return rng.At(a) < rng.At(b); });
+    order_ = RandomOrder(static_cast<int64_t>(training_.size()),
+                         Rng(options_.seed ^ kOrderStream, static_cast<uint64_t>(epoch)));
     ordered_epoch_ = epoch;
   }
   return order_;
@@ -175,10 +177,10 @@ double TreeTraining::Step(int64_t epoch,
                           int64_t step,
                           std::span<const double> parameters,
                           std::span<double> gradient) {
-  const std::vector<size_t>& order = OrderOf(epoch);
+  const std::vector<int64_t>& order = OrderOf(epoch);
   Unit patches;
   for (int64_t i = step * batch_; i < std::min((step + 1) * batch_, units_per_epoch_); ++i) {
-    const Unit& unit = training_[order[static_cast<size_t>(i)]];
+    const Unit& unit = training_[static_cast<size_t>(order[static_cast<size_t>(i)])];
     patches.insert(patches.end(), unit.begin(), unit.end());
   }
   const TreeWeights weights = Packed(parameters);
@@ -220,7 +222,7 @@ double TreeTraining::MeanTemperature(const TreeWeights& weights, const Unit& pat
       }
     });
   });
-  return std::accumulate(sums.begin(), sums.end(), 0.0) / VoxelsOf(patches);
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(VoxelsOf(patches));
 }
 
 // The mean first, then the loss at it, then how each voxel moves the mean (IT2).
@@ -231,7 +233,7 @@ TreeTraining::Sums TreeTraining::WholeStep(const TreeWeights& weights, const Uni
     AddLossAt(*patches[static_cast<size_t>(i)], temperature, &losses[static_cast<size_t>(i)]);
   });
   const TreeLoss loss = SumOf(losses);
-  const auto slope = static_cast<float>(loss.slope / VoxelsOf(patches));
+  const auto slope = static_cast<float>(loss.slope / static_cast<double>(VoxelsOf(patches)));
   std::vector<std::vector<double>> gradients(patches.size());
   ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);

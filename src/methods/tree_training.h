@@ -47,9 +47,9 @@ class TreeTraining final : public Trainable {
   std::vector<double> Weights(std::span<const double> parameters) const;
   std::vector<double> Parameters(std::span<const double> weights) const;
 
-  int64_t voxels() const noexcept { return training_voxels_; }  // to train on
+  int64_t voxels() const noexcept { return training_voxels_; }  // in memory to train on
   int64_t validation_voxels() const noexcept { return validation_voxels_; }
-  // Of one epoch, about.
+  // Of one epoch, about: only patches with labels (whole cases: cases with labels) are trained on.
   int64_t epoch_voxels() const noexcept;
 
  private:
@@ -60,7 +60,7 @@ class TreeTraining final : public Trainable {
   };
 
   TreeWeights Packed(std::span<const double> parameters) const;
-  const std::vector<size_t>& OrderOf(int64_t epoch);
+  const std::vector<int64_t>& OrderOf(int64_t epoch);
   Sums LocalStep(const TreeWeights& weights, const Unit& patches) const;
   Sums WholeStep(const TreeWeights& weights, const Unit& patches) const;
   double MeanTemperature(const TreeWeights& weights, const Unit& patches) const;
@@ -73,9 +73,10 @@ class TreeTraining final : public Trainable {
   int64_t batch_ = 1;
   int64_t units_per_epoch_ = 0;
   int64_t training_voxels_ = 0;
+  int64_t unit_voxels_ = 0;  // of training_
   int64_t validation_voxels_ = 0;
   int64_t ordered_epoch_ = -1;  // of order_
-  std::vector<size_t> order_;
+  std::vector<int64_t> order_;
 };
 
 }  // namespace segcal

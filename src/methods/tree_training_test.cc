@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/rng.h"
@@ -52,6 +53,27 @@ TEST(GatherPatches, TakesTheSameShareOfEveryCaseWhereThereIsNone) {
   }
 }
 
+int64_t CountOf(const std::vector<std::vector<TreePatch>>& cases) {
+  int64_t count = 0;
+  for (const auto& patches : cases) count += static_cast<int64_t>(patches.size());
+  return count;
+}
+
+// With less room than cases some give nothing; which ones, the seed says.
+TEST(GatherPatches, TakesNoMoreThanThereIsRoomFor) {
+  const Scene scene = RandomScene({.num_cases = 7, .num_classes = 2, .shape = {90, 130}});
+  for (const int64_t room : {1, 3, 6, 7, 8, 20}) {
+    const auto cases = PatchesOf(scene, room * TreePatch::Bytes(2));
+    EXPECT_LE(CountOf(cases), room);
+    int64_t drawn = 0;
+    for (const auto& patches : cases) drawn += patches.empty() ? 0 : 1;
+    EXPECT_EQ(drawn, std::min<int64_t>(room, 7)) << room;
+    const auto again = PatchesOf(scene, room * TreePatch::Bytes(2), 1);
+    for (size_t i = 0; i < 7; ++i) EXPECT_EQ(again[i].size(), cases[i].size());
+  }
+  EXPECT_EQ(CountOf(PatchesOf(scene, /*bytes=*/1)), 1);
+}
+
 TEST(GatherPatches, CountsOnlyTheRegionAllWhereAsked) {
   Scene scene = RandomScene({.num_cases = 1, .num_classes = 2, .shape = {40, 60}, .ignored = 0.0});
   scene.dataset.background = 0;
@@ -65,12 +87,15 @@ TEST(GatherPatches, CountsOnlyTheRegionAllWhereAsked) {
 
 class EveryKind : public ::testing::TestWithParam<bool> {
  protected:
-  TreeTraining Training(const TreeData& data, int threads = 2, int64_t voxels = kPlenty) const {
+  TreeTraining Training(const TreeData& data,
+                        int threads = 2,
+                        int64_t voxels = kPlenty,
+                        int64_t batch = 2) const {
     return TreeTraining(data,
                         {.shape = {.classes = 3},
                          .whole_case = GetParam(),
                          .voxels = voxels,
-                         .batch = 2,
+                         .batch = batch,
                          .seed = 5,
                          .threads = threads});
   }
@@ -130,6 +155,31 @@ TEST_P(EveryKind, StepsAreAFunctionOfEpochAndStep) {
   EXPECT_NE(first, other);
 }
 
+// With one unit to a step its loss tells which unit it was.
+TEST_P(EveryKind, AnEpochVisitsEveryUnitOnce) {
+  const TreeData data{
+      .training = PatchesOf(RandomScene({.num_cases = 6, .num_classes = 3, .shape = {48, 128}})),
+      .validation = {}};
+  TreeTraining training = Training(data, 2, kPlenty, /*batch=*/1);
+  const std::vector<double> at = RandomParameters(training.num_parameters());
+  ASSERT_EQ(training.steps_per_epoch(), GetParam() ? 6 : 12);
+  const auto losses_of = [&](int64_t epoch) {
+    std::vector<double> losses;
+    for (int64_t step = 0; step < training.steps_per_epoch(); ++step) {
+      std::vector<double> gradient(at.size(), 0.0);
+      losses.push_back(training.Step(epoch, step, at, gradient));
+    }
+    return losses;
+  };
+  std::vector<double> first = losses_of(0);
+  std::vector<double> second = losses_of(1);
+  EXPECT_NE(first, second);
+  std::sort(first.begin(), first.end());
+  std::sort(second.begin(), second.end());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(std::adjacent_find(first.begin(), first.end()), first.end());
+}
+
 TEST_P(EveryKind, AnEpochHasAboutTheVoxelsAskedFor) {
   const TreeData data{
       .training = PatchesOf(RandomScene({.num_cases = 8, .num_classes = 3, .shape = {48, 64}})),
@@ -137,6 +187,21 @@ TEST_P(EveryKind, AnEpochHasAboutTheVoxelsAskedFor) {
   EXPECT_EQ(Training(data).epoch_voxels(), 8 * 48 * 64);
   EXPECT_EQ(Training(data, 2, 3 * 48 * 64).epoch_voxels(), 3 * 48 * 64);
   EXPECT_EQ(Training(data, 2, 1).epoch_voxels(), 48 * 64);
+}
+
+// Four patches to a case: one has labels everywhere, one in its first patch, one nowhere.
+TEST_P(EveryKind, AnEpochCountsOnlyVoxelsThatAreTrainedOn) {
+  constexpr int64_t kPatch = 48 * 64;
+  Scene scene = RandomScene({.num_cases = 3, .num_classes = 3, .shape = {48, 256}, .ignored = 0.0});
+  for (size_t v = 0; v < 48 * 256; ++v) {
+    if (v % 256 >= 64) scene.labels[1][v] = 255;
+    scene.labels[2][v] = 255;
+  }
+  const TreeData data{.training = PatchesOf(scene), .validation = {}};
+  EXPECT_EQ(Training(data).voxels(), 12 * kPatch);
+  EXPECT_EQ(Training(data).epoch_voxels(), (GetParam() ? 8 : 5) * kPatch);
+  EXPECT_EQ(Training(data, 2, 4 * kPatch).epoch_voxels(), 4 * kPatch);
+  EXPECT_EQ(Training(data, 2, 4 * kPatch).steps_per_epoch(), GetParam() ? 1 : 2);
 }
 
 // Closed form: without weights the temperature is 1 everywhere.

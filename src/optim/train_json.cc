@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/json.h"
-#include "core/throw.h"
 
 namespace segcal {
 namespace {
@@ -12,19 +11,6 @@ namespace {
 // A loss that is not finite is kept as null and stands for the worst.
 double LossAt(JsonObject* object, const std::string& key) {
   return object->OptionalNumber(key).value_or(std::numeric_limits<double>::infinity());
-}
-
-std::vector<double> NumbersOf(JsonObject* object, const std::string& key, int64_t count) {
-  std::vector<double> numbers = object->Numbers(key);
-  if (static_cast<int64_t>(numbers.size()) != count) {
-    Throw(ErrorCode::kBadData,
-          "{}: {} has {} numbers, {} are required",
-          object->where(),
-          key,
-          numbers.size(),
-          count);
-  }
-  return numbers;
 }
 
 }  // namespace
@@ -45,8 +31,8 @@ std::vector<TrainEpoch> HistoryFromJson(const Json& json, const std::string& whe
   JsonObject object(json, where);
   const std::vector<double> rates = object.Numbers("learning_rate");
   const auto count = static_cast<int64_t>(rates.size());
-  const std::vector<double> training = NumbersOf(&object, "training_loss", count);
-  const std::vector<double> validation = NumbersOf(&object, "validation_loss", count);
+  const std::vector<double> training = object.Numbers("training_loss", count);
+  const std::vector<double> validation = object.Numbers("validation_loss", count);
   object.Finish();
   std::vector<TrainEpoch> history;
   for (size_t e = 0; e < rates.size(); ++e) {
@@ -75,15 +61,15 @@ Json TrainStateToJson(const TrainState& state) {
 TrainState TrainStateFromJson(const Json& json, int64_t num_parameters, const std::string& where) {
   JsonObject object(json, where);
   TrainState state;
-  state.parameters = NumbersOf(&object, "parameters", num_parameters);
+  state.parameters = object.Numbers("parameters", num_parameters);
   state.moments.steps = object.Integer("steps");
   const int64_t moments = state.moments.steps > 0 ? num_parameters : 0;
-  state.moments.first = NumbersOf(&object, "first_moments", moments);
-  state.moments.second = NumbersOf(&object, "second_moments", moments);
+  state.moments.first = object.Numbers("first_moments", moments);
+  state.moments.second = object.Numbers("second_moments", moments);
   state.plateau.learning_rate = object.Number("learning_rate");
   state.plateau.best = LossAt(&object, "plateau_best");
   state.plateau.waited = object.Integer("plateau_waited");
-  state.best_parameters = NumbersOf(&object, "best_parameters", num_parameters);
+  state.best_parameters = object.Numbers("best_parameters", num_parameters);
   state.best_loss = LossAt(&object, "best_loss");
   state.best_epoch = object.Integer("best_epoch");
   state.start_loss = LossAt(&object, "start_loss");
