@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "calibrators/list.h"
 #include "cli/command.h"
 #include "cli/print_evaluation.h"
 #include "core/file.h"
@@ -12,6 +13,7 @@
 #include "metrics/metric.h"
 #include "pipeline/accumulators.h"
 #include "pipeline/case_maps.h"
+#include "pipeline/model.h"
 #include "pipeline/statistics.h"
 #include "report/figures.h"
 #include "report/metrics_table.h"
@@ -54,9 +56,18 @@ void SetMetricOption(const std::string& text, EvaluateOptions* options) {
     Throw(ErrorCode::kInvalidArgument, "--set {}: no metric has the option \"{}\"", text, key);
 }
 
-// A file itself; of a folder, the models in it by name.
-std::vector<std::string> ModelFiles(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) return {path};
+// Where in the list of methods a model's is: uncalibrated predictions come first.
+int64_t PlaceOf(const Model& model) {
+  const auto& list = Calibrators();
+  const auto it = std::find_if(list.begin(), list.end(), [&](const CalibratorInfo* info) {
+    return info->name == model.state().spec.stages.front();
+  });
+  return it - list.begin();
+}
+
+// Of a file, or of a folder in the order of the list of methods.
+std::vector<Model> LoadModels(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {Model::Load(path)};
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path().string());
@@ -64,7 +75,13 @@ std::vector<std::string> ModelFiles(const std::string& path) {
   if (files.empty())
     Throw(ErrorCode::kInvalidArgument, "--model {}: the folder holds no .json file", path);
   std::sort(files.begin(), files.end());
-  return files;
+  std::vector<Model> models;
+  models.reserve(files.size());
+  for (const std::string& file : files) models.push_back(Model::Load(file));
+  std::stable_sort(models.begin(), models.end(), [](const Model& a, const Model& b) {
+    return PlaceOf(a) < PlaceOf(b);
+  });
+  return models;
 }
 
 // Every option must belong to something that is computed.
@@ -75,11 +92,15 @@ void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptio
     const bool used = std::any_of(selection.begin(), selection.end(), [&](const auto& family) {
       return family.info->defaults().contains(key);
     });
-    if (!used) {
-      Throw(ErrorCode::kInvalidArgument,
-            "--set {}: no metric that is computed has this option; --metrics names others",
-            text);
+    if (used) continue;
+    std::vector<std::string> families;
+    for (const MetricInfo* info : Metrics()) {
+      if (info->defaults().contains(key)) families.emplace_back(info->name);
     }
+    Throw(ErrorCode::kInvalidArgument,
+          "--set {}: an option of {}, which is not computed; --metrics names it",
+          text,
+          fmt::join(families, ", "));
   }
 }
 
@@ -87,7 +108,7 @@ std::vector<Model> ModelsOf(const Arguments& given, const Dataset& dataset) {
   std::vector<Model> models;
   for (const std::string& pipeline : given.pipelines) models.push_back(Baseline(dataset, pipeline));
   for (const std::string& path : given.models) {
-    for (const std::string& file : ModelFiles(path)) models.push_back(Model::Load(file));
+    for (Model& model : LoadModels(path)) models.push_back(std::move(model));
   }
   if (models.empty()) models.push_back(Baseline(dataset, "none(z)"));
   return models;
@@ -161,6 +182,10 @@ Statistics StatisticsOf(const Arguments& given, const EvaluateResult& result) {
 
 // What cannot be computed is told before the work.
 void Check(const Arguments& given, const Dataset& dataset, const std::vector<Model>& models) {
+  for (const std::string* file : {&given.output, &given.csv, &given.cells}) {
+    const std::string folder = std::filesystem::path(*file).parent_path().string();
+    if (!folder.empty()) CreateFolder(folder);
+  }
   CaseIndex(dataset, given.picture_case);
   std::vector<std::string> pipelines;
   pipelines.reserve(models.size());
@@ -211,7 +236,7 @@ std::string Footer() {
       "  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o metrics.json\n"
       "  segcal evaluate camvid -p 'none(z)' -m ts.json -m dc.json --statistics --table latex\n"
       "  segcal evaluate camvid -m models --split test --table markdown\n"
-      "  segcal evaluate hippocampus -m ts.json --metrics nll,ece,hd95 --set distance=physical\n"
+      "  segcal evaluate hippocampus -m ts.json --metrics nll,ece,ba_ece --set distance=physical\n"
       "  segcal evaluate camvid -m ts.json --split test --metrics all --figures figures";
   return text;
 }

@@ -128,6 +128,13 @@ FitOutcome FitAffine(const AffineShape& shape,
   parameters->assign(static_cast<size_t>(shape.num_experts()), StartOf(shape, penalty));
   if (context.trials > 0) {
     outcome.search = SearchPenalty(shape, box, &problem, context, &penalty, parameters);
+    if (outcome.search.chosen.contains("kappa") && penalty.kappa > kLargestPenalty / 2) {
+      outcome.warnings.push_back(fmt::format(
+          "the chosen kappa, {}, is near the end of what is searched, {}: few voxels for so many "
+          "parameters; ts, or a larger kappa, may do better",
+          penalty.kappa,
+          kLargestPenalty));
+    }
     // Without voxels there is nothing to move an expert from where another penalty left it.
     for (size_t e = 0; e < parameters->size(); ++e) {
       if (problem.voxels()[e] == 0) (*parameters)[e] = StartOf(shape, penalty);

@@ -71,8 +71,11 @@ std::vector<FoldState> StatesOf(const AffineShape& shape,
 std::vector<SearchDimension> SpaceOf(const std::vector<Knob>& knobs) {
   std::vector<SearchDimension> dimensions;
   for (const Knob& knob : knobs) {
-    dimensions.push_back(
-        {.name = knob.name, .lower = 1e-6, .upper = 1e-1, .log = true, .zero_share = kZeroShare});
+    dimensions.push_back({.name = knob.name,
+                          .lower = 1e-6,
+                          .upper = kLargestPenalty,
+                          .log = true,
+                          .zero_share = kZeroShare});
   }
   return dimensions;
 }

@@ -5,6 +5,9 @@
 
 namespace segcal {
 
+// The end of what is searched of each.
+inline constexpr double kLargestPenalty = 1e-1;
+
 // Chooses lambda, mu and kappa by the mean loss on the context's folds: context.trials trials, the
 // given penalty first, each started from the best maps so far. Leaves the best in `penalty` and its
 // maps in `parameters`.

@@ -88,6 +88,9 @@ Slab SlabAround(const CaseMaps& maps, size_t num_models) {
   return slab;
 }
 
+// What the free energy of a picture is of, whatever the pipelines pool.
+const Pooling kMeanLogits;
+
 // The part of a tile that lies in a slab.
 struct Overlap {
   int64_t lane = 0;   // first in the tile
@@ -101,16 +104,6 @@ Overlap OverlapOf(const Tile& tile, const Slab& slab) {
   return {.lane = first - tile.first_voxel,
           .voxel = first - slab.first_voxel(),
           .count = std::max<int64_t>(0, end - first)};
-}
-
-// Room for a temperature per voxel where the calibrator divides by one.
-void ReserveTemperature(const BoundCalibrator& bound,
-                        int64_t num_classes,
-                        const Slab& slab,
-                        Slab::ModelMaps* maps) {
-  alignas(64) float temperature[kTileVoxels];
-  if (bound.Temperature({.num_classes = num_classes}, temperature))
-    maps->temperature.resize(static_cast<size_t>(slab.num_voxels()));
 }
 
 // Writes what one model says about a tile.
@@ -128,9 +121,9 @@ void MapTile(const Tile& tile,
   std::copy_n(confidence + part.lane, part.count, maps->confidence.begin() + part.voxel);
   std::copy_n(predicted + part.lane, part.count, maps->predicted.begin() + part.voxel);
   std::copy_n(tile.decision + part.lane, part.count, maps->decision.begin() + part.voxel);
-  if (maps->temperature.empty()) return;
   alignas(64) float temperature[kTileVoxels];
-  bound.Temperature(tile, temperature);
+  if (!bound.Temperature(tile, temperature)) return;
+  maps->temperature.resize(maps->confidence.size());
   for (int64_t i = 0; i < part.count; ++i) {
     maps->temperature[static_cast<size_t>(part.voxel + i)] =
         tile.Masked(part.lane + i) ? NAN : temperature[part.lane + i];
@@ -156,7 +149,6 @@ void FillSlab(const CaseReader& reader,
   for (size_t m = 0; m < models.size(); ++m) {
     const ModelState& state = models[m].state();
     bound.push_back(state.calibrator->Bind(reader, state.spec.pooling, options));
-    ReserveTemperature(*bound[m], reader.num_classes(), *slab, &slab->models[m]);
   }
   VoxelBlock block;
   TileBuffer buffer;
@@ -166,14 +158,14 @@ void FillSlab(const CaseReader& reader,
        first += kBlockVoxels) {
     block.Read(reader, first, std::min(kBlockVoxels, reader.num_voxels() - first));
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      const Tile mean = block.PoolTileInto(t, kMeanLogits, &buffer);
+      const Overlap part = OverlapOf(mean, *slab);
+      if (part.count == 0) continue;
+      std::copy_n(mean.labels + part.lane, part.count, slab->labels.begin() + part.voxel);
+      MapFreeEnergy(mean, part, slab);
       for (size_t m = 0; m < models.size(); ++m) {
         const Tile tile = block.PoolTileInto(t, models[m].state().spec.pooling, &buffer);
-        const Overlap part = OverlapOf(tile, *slab);
-        if (part.count == 0) break;
         MapTile(tile, models[m].state(), *bound[m], part, &emit, &slab->models[m]);
-        if (m > 0) continue;
-        std::copy_n(tile.labels + part.lane, part.count, slab->labels.begin() + part.voxel);
-        MapFreeEnergy(tile, part, slab);
       }
     }
   }
@@ -218,7 +210,7 @@ CaseMaps MapCase(const Dataset& dataset,
                  const RunOptions& run) {
   Dataset single = dataset;
   single.cases = {dataset.cases[static_cast<size_t>(case_index)]};
-  std::vector<Pooling> poolings;
+  std::vector<Pooling> poolings = {kMeanLogits};
   for (const Model& model : models) {
     CheckCompatible(model, dataset);
     poolings.push_back(model.state().spec.pooling);

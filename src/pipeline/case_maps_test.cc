@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/case_maps.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "calibrators/list.h"
 #include "spatial/local_error.h"
 #include "tests/support/models.h"
 #include "tests/support/scene_files.h"
@@ -42,11 +44,27 @@ TEST(MapCase, HoldsWhatTheModelsSayAboutEveryVoxel) {
   for (size_t v = 0; v < n; ++v) {
     ASSERT_EQ(maps.labels[v], scene.labels[1][v] == 255 ? -1 : scene.labels[1][v]);
     double sum = 0.0;
-    for (size_t c = 0; c < 3; ++c)
-      sum += std::exp(static_cast<double>(scene.logits[1][0][c * n + v]));
+    for (size_t c = 0; c < 3; ++c) {
+      const auto z0 = static_cast<double>(scene.logits[1][0][c * n + v]);
+      const auto z1 = static_cast<double>(scene.logits[1][1][c * n + v]);
+      sum += std::exp(0.5 * (z0 + z1));
+    }
     ASSERT_NEAR(static_cast<double>(maps.free_energy[v]),
                 std::log(sum),
                 2e-6 * (1.0 + std::fabs(std::log(sum))));
+  }
+}
+
+TEST(MapCase, DrawsEveryMethod) {
+  const auto scene = testing::RandomScene({.num_cases = 2, .num_classes = 3, .shape = {30, 41}});
+  const testing::TempFolder folder;
+  const Dataset dataset = testing::WriteScene(scene, folder.path());
+  for (const CalibratorInfo* info : Calibrators()) {
+    if (MakeCalibrator({info->name}, {})->needs().image) continue;
+    const Model model = testing::FitAs(fmt::format("{}(z)", info->name), scene);
+    const CaseMaps maps = MapCase(dataset, 1, {model}, {});
+    const std::vector<float> probs = testing::ApplyInMemory(model, scene, 1);
+    EXPECT_EQ(maps.models[0].predicted, testing::Argmax(probs, 3)) << info->name;
   }
 }
 

@@ -244,7 +244,9 @@ Dataset LabelledCases(const Dataset& dataset, bool skip_bad, std::vector<std::st
   std::erase_if(labelled.cases, [&](const Case& c) {
     if (!c.labels.empty()) return false;
     if (!skip_bad)
-      Throw(ErrorCode::kBadData, "case {} has no labels, which evaluation needs", c.id);
+      Throw(ErrorCode::kBadData,
+            "case {} has no labels, which evaluation needs; --skip-bad leaves it out",
+            c.id);
     skipped->push_back(c.id + ": no labels");
     return true;
   });

@@ -170,7 +170,9 @@ std::string ClassReliabilityFigure(const EvaluateResult& result) {
                                   {"pooled IoU", ClassValue(pipeline.pooled, "miou", c)}}});
   }
   if (panels.empty()) return {};
-  return ReliabilitySvg(panels, LastName(result) + ": each class against the rest");
+  return ReliabilitySvg(panels,
+                        LastName(result) + ": each class against the rest",
+                        {.rate = "frequency", .mean = "probability"});
 }
 
 std::string RegionReliabilityFigure(const EvaluateResult& result) {
@@ -221,7 +223,10 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
     picture.confidence_after = last.confidence;
     add_local(last_name, last);
   }
-  picture.fields.push_back({.caption = "Free energy", .values = maps.free_energy});
+  // Of probabilities it is zero, up to rounding.
+  if (dataset.input == "logits")
+    picture.fields.push_back(
+        {.caption = "Free energy of the mean logits", .values = maps.free_energy});
   // A single temperature for all voxels is a number, not a picture.
   if (Varies(last.temperature))
     picture.fields.push_back({.caption = "Temperature", .values = last.temperature});

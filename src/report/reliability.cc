@@ -97,14 +97,20 @@ void DrawNumbers(const ReliabilityPanel& panel, Point corner, Svg* svg) {
   }
 }
 
-void DrawHeader(const ReliabilityPanel& panel, const Totals& totals, const Frame& frame, Svg* svg) {
+void DrawHeader(const ReliabilityPanel& panel,
+                const ReliabilityWords& words,
+                const Totals& totals,
+                const Frame& frame,
+                Svg* svg) {
   svg->AddText({frame.plot.x, frame.corner.y + 15.0},
                FitPixels(panel.title, 16.0 * kBoldWidth, kPlotSide),
                {.size = 16.0, .color = kInk, .bold = true});
   DrawNumbers(panel, {frame.plot.x, frame.corner.y + kTitle}, svg);
   if (totals.count == 0) return;
-  const std::string summary = fmt::format("accuracy {} · confidence {} · n = {}",
+  const std::string summary = fmt::format("{} {} · {} {} · n = {}",
+                                          words.rate,
                                           FormatNumber(totals.accuracy, 3),
+                                          words.mean,
                                           FormatNumber(totals.confidence, 3),
                                           FormatCount(totals.count));
   svg->AddText({frame.plot.x, frame.plot.y - 11.0},
@@ -112,7 +118,7 @@ void DrawHeader(const ReliabilityPanel& panel, const Totals& totals, const Frame
                {.size = 10.5, .color = kFaint});
 }
 
-void DrawAxes(const Frame& frame, Svg* svg) {
+void DrawAxes(const ReliabilityWords& words, const Frame& frame, Svg* svg) {
   const Box& plot = frame.plot;
   for (int i = 0; i <= 5; ++i) {
     const double tick = i / 5.0;
@@ -128,10 +134,10 @@ void DrawAxes(const Frame& frame, Svg* svg) {
                  {.size = 11.0, .color = kFaint, .anchor = Anchor::kMiddle});
   }
   svg->AddText({frame.corner.x + 14.0, frame.Y(0.5)},
-               "accuracy",
+               words.rate,
                {.size = 12.0, .color = kInk, .anchor = Anchor::kMiddle, .upwards = true});
   svg->AddText({frame.X(0.5), frame.histogram.bottom() + 34.0},
-               "confidence",
+               words.mean,
                {.size = 12.0, .color = kInk, .anchor = Anchor::kMiddle});
 }
 
@@ -220,10 +226,13 @@ void DrawHistogram(const ReliabilityPanel& panel,
   mark(totals.confidence, kRed, true);
 }
 
-void DrawPanel(const ReliabilityPanel& panel, const Frame& frame, Svg* svg) {
+void DrawPanel(const ReliabilityPanel& panel,
+               const ReliabilityWords& words,
+               const Frame& frame,
+               Svg* svg) {
   const Totals totals = Summarize(panel.bins);
-  DrawHeader(panel, totals, frame, svg);
-  DrawAxes(frame, svg);
+  DrawHeader(panel, words, totals, frame, svg);
+  DrawAxes(words, frame, svg);
   if (totals.count > 0) {
     DrawBars(panel, frame, svg);
     DrawHistogram(panel, totals, frame, svg);
@@ -236,13 +245,13 @@ void DrawPanel(const ReliabilityPanel& panel, const Frame& frame, Svg* svg) {
   svg->AddRect(frame.histogram, {.stroke = kRule});
 }
 
-std::vector<LegendItem> Legend() {
-  return {{.text = "accuracy of the bin", .color = kBlue},
+std::vector<LegendItem> Legend(const ReliabilityWords& words) {
+  return {{.text = words.rate + " of the bin", .color = kBlue},
           {.text = "over-confident gap", .color = kRed},
           {.text = "under-confident gap", .color = kAmber},
           {.text = "perfect calibration", .color = kInk, .sign = Sign::kDashedLine},
-          {.text = "overall accuracy", .color = kInk, .sign = Sign::kLine},
-          {.text = "mean confidence", .color = kRed, .sign = Sign::kDashedLine}};
+          {.text = "overall " + words.rate, .color = kInk, .sign = Sign::kLine},
+          {.text = "mean " + words.mean, .color = kRed, .sign = Sign::kDashedLine}};
 }
 
 size_t ColumnsFor(size_t count) noexcept {
@@ -253,14 +262,15 @@ size_t ColumnsFor(size_t count) noexcept {
 }  // namespace
 
 std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels,
-                           const std::string& heading) {
+                           const std::string& heading,
+                           const ReliabilityWords& words) {
   const size_t columns = ColumnsFor(panels.size());
   const size_t rows = (panels.size() + columns - 1) / columns;
   const double header = HeaderHeight(panels);
   const double inner_width = static_cast<double>(columns) * kPanelWidth;
   const double top = kMargin + (heading.empty() ? 0.0 : kHeading);
   const double legend_top = top + static_cast<double>(rows) * PanelHeight(header);
-  const std::vector<LegendItem> legend = Legend();
+  const std::vector<LegendItem> legend = Legend(words);
   const double legend_width = inner_width - kAxisRoom;
   const double legend_height = LegendHeight(legend, legend_width);
   Svg svg(inner_width + 2.0 * kMargin, legend_top + legend_height + kMargin, "Reliability diagram");
@@ -274,7 +284,7 @@ std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels,
     const size_t column = i % columns;
     const Point corner{kMargin + static_cast<double>(column) * kPanelWidth,
                        top + static_cast<double>(row) * PanelHeight(header)};
-    DrawPanel(panels[i], FrameAt(corner, header), &svg);
+    DrawPanel(panels[i], words, FrameAt(corner, header), &svg);
   }
   DrawLegend(legend, {kMargin + kAxisRoom, legend_top}, legend_width, &svg);
   return std::move(svg).Finish();

@@ -16,6 +16,12 @@ struct ReliabilityPanel {
   std::vector<std::pair<std::string, double>> numbers = {};  // for example {"ECE", 0.031}
 };
 
+// What the axes are called.
+struct ReliabilityWords {
+  std::string rate = "accuracy";
+  std::string mean = "confidence";
+};
+
 // A reliability diagram per panel, side by side (up to three in a row). Bars are the accuracy of
 // each bin; the part between accuracy and mean confidence, which ECE averages, is red where the
 // model is over-confident and amber where it is under-confident. Below, the share of voxels per bin
@@ -23,6 +29,7 @@ struct ReliabilityPanel {
 // open.
 // A heading, if given, says what all panels are about.
 std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels,
-                           const std::string& heading = {});
+                           const std::string& heading = {},
+                           const ReliabilityWords& words = {});
 
 }  // namespace segcal

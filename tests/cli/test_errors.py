@@ -47,7 +47,7 @@ def test_other_usage_errors(dataset, model, tmp_path):
         ("evaluate", dataset, "--set", "bins=0"): ["bins", "0", "at least 1"],
         ("evaluate", dataset, "--set", "banana=0"): ["banana"],
         ("evaluate", dataset, "--set", "patch=banana"): ["patch", "banana"],
-        ("evaluate", dataset, "--set", "patch=20"): ["patch=20", "--metrics"],
+        ("evaluate", dataset, "--set", "patch=20"): ["patch=20", "local", "--metrics"],
         ("evaluate", dataset, "--set", "bins"): ["key=value"],
         ("evaluate", dataset, "--set", "absent=maybe"): ["absent", "maybe", "skip"],
         ("evaluate", dataset, "--picture", "nobody", "--figures", out): ["nobody"],

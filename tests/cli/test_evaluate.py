@@ -216,13 +216,13 @@ def test_figures_of_all_families(tmp_path):
     assert "Local: worst patch" in regions and "Boundary: within 2 voxels" in regions
 
 
-def test_a_folder_of_models_is_all_of_them_by_name(tmp_path):
+def test_a_folder_of_models_is_all_of_them_in_the_order_of_methods(tmp_path):
     dataset = small_dataset(tmp_path)
     run("fit", dataset, "-p", "ts(z)", "-p", "dc(z)", "-p", "ts(p)", "-o", tmp_path / "models",
         "--quiet")
     (tmp_path / "models" / "notes.txt").write_text("not a model")
     found = evaluate(dataset, "-p", "none(z)", "-m", tmp_path / "models")["pipelines"]
-    assert [p["pipeline"].split("(")[0] for p in found] == ["none", "dc", "ts", "ts"]
-    assert [p["pipeline"] for p in found[2:]] == ["ts(p)", "ts(z)"]
+    assert [p["pipeline"].split("(")[0] for p in found] == ["none", "ts", "ts", "dc"]
+    assert [p["pipeline"] for p in found[1:3]] == ["ts(p)", "ts(z)"]
     (tmp_path / "empty").mkdir()
     assert "empty" in fails(2, "evaluate", dataset, "-m", tmp_path / "empty")
