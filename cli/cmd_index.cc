@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "cli/command.h"
 #include "core/json.h"
 #include "core/throw.h"
+#include "data/case_reader.h"
 #include "data/index_files.h"
 #include "data/label_maps.h"
 #include "formats/array.h"
@@ -62,6 +65,37 @@ void NumberClasses(Dataset* dataset) {
       stderr, "{} classes, from the shape of {}; name them with --classes\n", channels, path);
 }
 
+// What is wrong with all cases shows in the first: the number of classes, the layout, the labels.
+void CheckFirstCase(const Dataset& dataset) {
+  const CaseReader first(dataset, dataset.cases.front(), {}, {.key = dataset.key, .cache_dir = {}});
+}
+
+// "calibration 8, test 4"; empty without splits.
+std::string SplitCounts(const Dataset& dataset) {
+  std::map<std::string, int64_t> counts;
+  for (const Case& c : dataset.cases) {
+    if (!c.split.empty()) ++counts[c.split];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [split, count] : counts) parts.push_back(fmt::format("{} {}", split, count));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void PrintSummary(const std::string& file, const Dataset& dataset) {
+  fmt::print("wrote {}: {} cases, {} members, {} classes\n",
+             file,
+             dataset.cases.size(),
+             dataset.cases.front().members.size(),
+             dataset.classes.size());
+  const std::string splits = SplitCounts(dataset);
+  if (!splits.empty()) fmt::print("splits: {}\n", splits);
+  const auto unlabelled = std::count_if(
+      dataset.cases.begin(), dataset.cases.end(), [](const Case& c) { return c.labels.empty(); });
+  if (unlabelled > 0)
+    fmt::print("without labels: {} of {} cases\n", unlabelled, dataset.cases.size());
+  fmt::print("next: segcal inspect {}\n", file);
+}
+
 void Run(const Arguments& given) {
   Dataset dataset;
   const std::filesystem::path output(given.output);
@@ -82,6 +116,7 @@ void Run(const Arguments& given) {
   }
   IndexFiles(given.patterns, given.allow_missing, &dataset);
   if (dataset.classes.empty()) NumberClasses(&dataset);
+  CheckFirstCase(dataset);
   if (!given.splits.empty()) {
     std::vector<std::pair<std::string, double>> splits;
     for (const std::string& text : given.splits) splits.push_back(ParseSplit(text));
@@ -96,12 +131,7 @@ void Run(const Arguments& given) {
                          {"classes", dataset.classes}}));
     return;
   }
-  fmt::print("wrote {}: {} cases, {} members, {} classes\n",
-             given.output,
-             dataset.cases.size(),
-             dataset.cases.front().members.size(),
-             dataset.classes.size());
-  fmt::print("next: segcal inspect {}\n", given.output);
+  PrintSummary(given.output, dataset);
 }
 
 }  // namespace

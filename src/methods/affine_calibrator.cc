@@ -173,15 +173,25 @@ void AffineCalibrator::SetParameters(const Json& json,
       }
       p.push_back(bias[r]);
     }
-    for (size_t i = 0; right && i < p.size(); ++i)
-      right = p[i] >= box.lower[i] && p[i] <= box.upper[i];
     if (!right) {
       Throw(ErrorCode::kBadData,
-            "{}: an expert must have {} rows of {} weights and a bias each, within the method's "
-            "bounds",
+            "{}: an expert must have {} rows of {} weights and a bias each",
             where,
             shape.num_rows(),
             shape.num_features() - 1);
+    }
+    for (size_t i = 0; i < p.size(); ++i) {
+      if (p[i] >= box.lower[i] && p[i] <= box.upper[i]) continue;
+      const auto features = static_cast<size_t>(shape.num_features());
+      Throw(ErrorCode::kBadData,
+            "{}: experts[{}]: number {} of row {} is {}, the method requires {} to {}",
+            where,
+            parameters.size() - 1,
+            i % features,
+            i / features,
+            p[i],
+            box.lower[i],
+            box.upper[i]);
     }
   }
   Install(shape, std::move(parameters));

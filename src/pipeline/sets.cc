@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/sets.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
 #include "calibrators/list.h"
+#include "core/throw.h"
 #include "pipeline/spec.h"
 #include "segcal/fit.h"
 
@@ -81,15 +84,28 @@ const std::vector<PipelineSet>& PipelineSets() {
   return sets;
 }
 
+namespace {
+
+std::vector<std::string> PipelinesOf(const std::string& name) {
+  std::vector<std::string> sets;
+  for (const PipelineSet& set : PipelineSets()) {
+    if (name == set.name) return set.pipelines();
+    sets.emplace_back(set.name);
+  }
+  try {
+    return {FormatPipeline(ParsePipeline(name))};
+  } catch (const Error& error) {
+    if (name.find('(') != std::string::npos) throw;
+    Throw(error.code(), "{}; sets are {}", error.what(), fmt::join(sets, ", "));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names) {
   std::vector<std::string> pipelines;
   for (const std::string& name : names) {
-    const auto& sets = PipelineSets();
-    const auto set =
-        std::find_if(sets.begin(), sets.end(), [&](const auto& s) { return name == s.name; });
-    const std::vector<std::string> added =
-        set == sets.end() ? std::vector<std::string>{FormatPipeline(ParsePipeline(name))}
-                          : set->pipelines();
+    const std::vector<std::string> added = PipelinesOf(name);
     for (const std::string& pipeline : added) {
       if (std::find(pipelines.begin(), pipelines.end(), pipeline) == pipelines.end())
         pipelines.push_back(pipeline);

@@ -11,6 +11,7 @@
 #include "pipeline/spec.h"
 #include "segcal/error.h"
 #include "segcal/fit.h"
+#include "tests/support/errors.h"
 
 namespace segcal {
 namespace {
@@ -46,7 +47,11 @@ TEST(ExpandPipelines, MixesSetsAndPipelinesWithoutRepeating) {
   EXPECT_EQ(pipelines.size(), 1 + ExpandPipelines({"fast"}).size());
 }
 
-TEST(ExpandPipelines, RefusesWhatIsNeither) { EXPECT_THROW(ExpandPipelines({"papers"}), Error); }
+TEST(ExpandPipelines, RefusesWhatIsNeitherAndNamesBoth) {
+  testing::ExpectError(ErrorCode::kInvalidArgument, {"papers", "cms_ap", "preserving"}, [] {
+    ExpandPipelines({"papers"});
+  });
+}
 
 }  // namespace
 }  // namespace segcal

@@ -138,3 +138,20 @@ def test_case_names_with_odd_characters(tmp_path):
     assert {path.stem for path in (tmp_path / "out").iterdir()} == {*odd}
     run("evaluate", tmp_path, "--figures", tmp_path / "f", "--picture", "x'y\"z")
     assert not list(tmp_path.rglob("pwned"))
+
+
+def test_the_first_case_is_looked_at(tmp_path):
+    touch(tmp_path, "m/a.npy", "gt/a.npy")
+    patterns = ("--members", "m/{case}.npy", "--labels", "gt/{case}.npy")
+    assert "a.npy" in index(tmp_path, *patterns, "--classes", "a,b,c,d", code=3)
+    message = index(tmp_path, *patterns, "--layout", "channels_last", code=3)
+    assert "gt/a.npy" in message or "labels" in message
+
+
+def test_splits_and_missing_labels_are_counted(tmp_path):
+    touch(tmp_path, *[f"m/{case}.npy" for case in "abcd"], "gt/a.npy", "gt/b.npy", "gt/c.npy")
+    printed = run("index", "dataset.json", "--input", "logits", "--members", "m/{case}.npy",
+                  "--labels", "gt/{case}.npy", "--allow-missing", "--classes", "a,b,c", "--split",
+                  "calibration=0.5,test=0.5", cwd=tmp_path).stdout
+    assert "splits: calibration 2, test 2" in printed
+    assert "without labels: 1 of 4 cases" in printed
