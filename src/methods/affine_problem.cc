@@ -27,6 +27,20 @@ constexpr int64_t kMaxDense = 1300;
 constexpr int64_t kSampleBytes = int64_t{256} << 20;
 constexpr int64_t kHessianBytes = int64_t{512} << 20;
 
+// Without Hessians many steps on the sample take the place of few: each must be far cheaper than a
+// pass.
+constexpr int64_t kLimitedShare = 8;
+
+// Kept Hessians, metrics, and the factors of one per thread.
+int64_t HessianBytes(const AffineShape& shape) {
+  const int64_t n = shape.num_parameters();
+  return n * n * int64_t{sizeof(double)} * (2 * shape.num_experts() + 4);
+}
+
+bool IsDense(const AffineShape& shape) {
+  return shape.num_parameters() <= kMaxDense && HessianBytes(shape) <= kHessianBytes;
+}
+
 // Of every expert, given its voxels.
 std::vector<int64_t> SampleSizes(const AffineShape& shape, const std::vector<int64_t>& voxels) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
@@ -35,7 +49,8 @@ std::vector<int64_t> SampleSizes(const AffineShape& shape, const std::vector<int
   std::vector<int64_t> sizes;
   for (const int64_t own : voxels) {
     const int64_t worth = kPassesOfWork * own / shape.num_parameters();
-    const int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
+    int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
+    if (!IsDense(shape)) wanted = std::min(wanted, own / kLimitedShare);
     sizes.push_back(std::max<int64_t>(kTileVoxels, std::min(wanted, kSampleBytes / bytes)));
   }
   return sizes;
@@ -103,18 +118,8 @@ double AffineProblem::PenaltyWeight(size_t expert) const {
          static_cast<double>(std::max<int64_t>(1, voxels_[expert]));
 }
 
-// Kept Hessians, metrics, and the factors of one per thread.
-int64_t AffineProblem::HessianBytes() const noexcept {
-  const int64_t n = shape_.num_parameters();
-  return n * n * int64_t{sizeof(double)} * (2 * shape_.num_experts() + 4);
-}
-
-bool AffineProblem::IsDense() const noexcept {
-  return shape_.num_parameters() <= kMaxDense && HessianBytes() <= kHessianBytes;
-}
-
 int64_t AffineProblem::bytes() const noexcept {
-  return sample_.bytes() + (IsDense() ? HessianBytes() : 0);
+  return sample_.bytes() + (IsDense(shape_) ? HessianBytes(shape_) : 0);
 }
 
 // A single expert has all threads for its sample; several have one each.
@@ -128,7 +133,7 @@ std::vector<double> AffineProblem::SampleHessian(int64_t expert,
 }
 
 void AffineProblem::KeepCurvature(const ExpertParameters& at) {
-  if (!IsDense()) return;
+  if (!IsDense(shape_)) return;
   kept_.resize(at.size());
   const int threads = shape_.per_decision ? context_.stream.num_workers() : 1;
   ParallelFor(static_cast<int64_t>(at.size()), threads, [&](int64_t e, int) {
@@ -156,8 +161,8 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         int64_t max_passes,
                                         bool skip_model) const {
   const AffineRegularizer regularizer(shape_, penalty);
-  std::vector<double> curvature = IsDense() ? regularizer.Hessian() : regularizer.Diagonal();
-  if (IsDense()) AddGaugeCurvature(shape_, &curvature);
+  std::vector<double> curvature = IsDense(shape_) ? regularizer.Hessian() : regularizer.Diagonal();
+  if (IsDense(shape_)) AddGaugeCurvature(shape_, &curvature);
   const auto with_penalty = [&](std::vector<double> of_loss, int64_t e) {
     const double weight = PenaltyWeight(static_cast<size_t>(e));
     for (size_t i = 0; i < of_loss.size(); ++i) of_loss[i] += weight * curvature[i];
@@ -182,7 +187,7 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   problem.model = [&](int64_t e, const std::vector<double>& point) {
     return objective(sample_.Evaluate(e, point, threads), static_cast<size_t>(e), point);
   };
-  if (IsDense()) {
+  if (IsDense(shape_)) {
     problem.model_hessian = [&](int64_t e, const std::vector<double>& point) {
       if (skip_model) return with_penalty(kept_[static_cast<size_t>(e)], e);
       return with_penalty(SampleHessian(e, point), e);

@@ -53,8 +53,6 @@ class AffineProblem {
                            int64_t max_passes,
                            bool skip_model) const;
   std::vector<double> SampleHessian(int64_t expert, const std::vector<double>& point) const;
-  int64_t HessianBytes() const noexcept;
-  bool IsDense() const noexcept;
 
   AffineShape shape_;
   Box box_;

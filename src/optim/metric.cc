@@ -119,13 +119,26 @@ class LimitedMetric final : public Metric {
     for (double& d : diagonal_) d = std::max(d, 1e-6 * largest);
   }
 
-  // The two-loop recursion, with the pairs restricted to the free variables.
+  // The two-loop recursion, with the pairs restricted to the free variables. Those that the scaled
+  // gradient alone takes out of the box go to their bound by it: bent at the box, a step that mixes
+  // them with others need not go down.
   std::vector<double> Step(const Box& box,
                            const std::vector<double>& point,
                            const std::vector<double>& gradient) const override {
-    const std::vector<char> free = box.Free(point, gradient);
+    std::vector<char> free = box.Free(point, gradient);
+    const double scale = Scale(free);
     std::vector<double> q(gradient.size());
-    for (size_t i = 0; i < q.size(); ++i) q[i] = free[i] != 0 ? gradient[i] : 0.0;
+    std::vector<double> to_bounds(gradient.size(), 0.0);
+    for (size_t i = 0; i < q.size(); ++i) {
+      if (free[i] == 0) continue;
+      const double step = -scale * gradient[i] / diagonal_[i];
+      if (point[i] + step < box.lower[i] || point[i] + step > box.upper[i]) {
+        free[i] = 0;
+        to_bounds[i] = step;
+      } else {
+        q[i] = gradient[i];
+      }
+    }
     std::vector<double> alpha(pairs_.size(), 0.0);
     std::vector<double> rho(pairs_.size(), 0.0);
     for (size_t k = pairs_.size(); k-- > 0;) {
@@ -136,13 +149,13 @@ class LimitedMetric final : public Metric {
       alpha[k] = rho[k] * Dot(pairs_[k].move, q, free);
       Add(-alpha[k], pairs_[k].change, free, &q);
     }
-    for (size_t i = 0; i < q.size(); ++i) q[i] /= diagonal_[i];
+    for (size_t i = 0; i < q.size(); ++i) q[i] *= scale / diagonal_[i];
     for (size_t k = 0; k < pairs_.size(); ++k) {
       if (rho[k] == 0.0) continue;
       const double beta = rho[k] * Dot(pairs_[k].change, q, free);
       Add(alpha[k] - beta, pairs_[k].move, free, &q);
     }
-    for (double& x : q) x = -x;
+    for (size_t i = 0; i < q.size(); ++i) q[i] = to_bounds[i] - q[i];
     return q;
   }
   void Learn(const std::vector<double>& move, const std::vector<double>& change) override {
@@ -162,6 +175,18 @@ class LimitedMetric final : public Metric {
     std::vector<double> move;
     std::vector<double> change;
   };
+
+  // How much less curvature the diagonal has than the last move found: with features that go
+  // together the diagonal alone has too little by their number.
+  double Scale(const std::vector<char>& free) const {
+    if (pairs_.empty()) return 1.0;
+    const Pair& last = pairs_.back();
+    const double sy = Dot(last.move, last.change, free);
+    double yy = 0.0;
+    for (size_t i = 0; i < free.size(); ++i)
+      yy += free[i] != 0 ? last.change[i] * last.change[i] / diagonal_[i] : 0.0;
+    return sy > 0.0 && yy > 0.0 ? sy / yy : 1.0;
+  }
 
   static double Dot(const std::vector<double>& a,
                     const std::vector<double>& b,
