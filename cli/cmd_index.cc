@@ -77,6 +77,7 @@ std::string SplitCounts(const Dataset& dataset) {
     if (!c.split.empty()) ++counts[c.split];
   }
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [split, count] : counts) parts.push_back(fmt::format("{} {}", split, count));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

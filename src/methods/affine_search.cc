@@ -70,6 +70,7 @@ std::vector<FoldState> StatesOf(const AffineShape& shape,
 
 std::vector<SearchDimension> SpaceOf(const std::vector<Knob>& knobs) {
   std::vector<SearchDimension> dimensions;
+  dimensions.reserve(knobs.size());
   for (const Knob& knob : knobs) {
     dimensions.push_back({.name = knob.name,
                           .lower = 1e-6,
