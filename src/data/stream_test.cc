@@ -150,7 +150,7 @@ TEST(CaseStream, PassesOnTheExceptionOfACaseThatCannotBeOpened) {
   }
 }
 
-TEST(CaseStream, HasNothingToDoWithoutCases) {
+TEST(CaseStream, EndsAtOnceWithoutCases) {
   Dataset dataset;
   dataset.classes = {"a"};
   dataset.input = "logits";

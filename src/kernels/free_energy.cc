@@ -27,7 +27,7 @@ HWY_INLINE VD LogOf(VD x) {
   const hn::Vec<DFofD> nearest = hn::DemoteTo(DFofD(), x);
   const VD y = hn::PromoteTo(d, nearest);
   VD log_nearest;
-  LogToDouble<1>(d, &nearest, &log_nearest);
+  LogAsDouble<1>(d, &nearest, &log_nearest);
   return hn::Add(log_nearest, hn::Div(hn::Sub(x, y), y));
 }
 

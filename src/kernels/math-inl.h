@@ -251,7 +251,7 @@ constexpr double kLogPolynomial[] = {
 // log(x[k]) in double for normal positive float32 x, relative error 3e-12. Longer than a series
 // with a division, and quicker.
 template <int kN, class DD, class DF = hn::Rebind<float, DD>>
-HWY_INLINE void LogToDouble(DD d, const hn::Vec<DF>* x, hn::Vec<DD>* log) {
+HWY_INLINE void LogAsDouble(DD d, const hn::Vec<DF>* x, hn::Vec<DD>* log) {
   hn::Vec<DD> f[kN];
   hn::Vec<DD> whole[kN];
   for (int k = 0; k < kN; ++k) {

@@ -90,7 +90,7 @@ HWY_INLINE VD LogOfDouble(VD x) {
   const DD d;
   const auto near = hn::DemoteTo(DFofD(), x);
   VD log;
-  LogToDouble<1>(d, &near, &log);
+  LogAsDouble<1>(d, &near, &log);
   const VD value = hn::PromoteTo(d, near);
   return hn::Add(log, hn::Div(hn::Sub(x, value), value));
 }
@@ -121,7 +121,7 @@ class LabelTerms {
     const hn::Vec<DFofD> sums[2] = {hn::Load(DFofD(), rows.rows[kSumScaled] + v),
                                     hn::Load(DFofD(), rows.rows[kSumPlain] + v)};
     VD log_sum[2];
-    LogToDouble<2>(d, sums, log_sum);
+    LogAsDouble<2>(d, sums, log_sum);
     const VD own = LoadRow(rows, kLabelLogit, v);
     const VD rest = hn::Set(d, mixture_.beta - scale_);
     LabelMixture out;

@@ -30,24 +30,24 @@ HWY_INLINE int64_t DoubleLanes() { return static_cast<int64_t>(hn::Lanes(DD()));
 // Arrays of the block are [num_classes][kPoolBlock].
 HWY_INLINE int64_t At(int64_t c, int64_t i) { return c * kPoolBlock + i; }
 
-HWY_INLINE void RowToDouble(const double* row, double* out) {
+HWY_INLINE void RowAsDouble(const double* row, double* out) {
   for (int64_t i = 0; i < kPoolBlock; ++i) out[i] = row[i];
 }
 
-HWY_INLINE void RowToDouble(const float* row, double* out) {
+HWY_INLINE void RowAsDouble(const float* row, double* out) {
   const hn::Rebind<float, DD> df;
   for (int64_t i = 0; i < kPoolBlock; i += DoubleLanes()) {
     hn::Store(hn::PromoteTo(DD(), hn::LoadU(df, row + i)), DD(), out + i);
   }
 }
 
-HWY_INLINE void RowToDouble(const uint16_t* row, double* out) {
+HWY_INLINE void RowAsDouble(const uint16_t* row, double* out) {
   const hn::ScalableTag<float> df;
   alignas(64) float floats[kPoolBlock];
   for (int64_t i = 0; i < kPoolBlock; i += static_cast<int64_t>(hn::Lanes(df))) {
     hn::Store(LoadHalves(df, row + i), df, floats + i);
   }
-  RowToDouble(floats, out);
+  RowAsDouble(floats, out);
 }
 
 template <typename T>
@@ -59,7 +59,7 @@ HWY_INLINE void GatherBlock(
   for (int64_t c = 0; c < num_classes; ++c) {
     const T* from = data + c * rows.class_stride;
     for (int64_t i = 0; i < count && !in_place; ++i) row[i] = from[i * rows.voxel_stride];
-    RowToDouble(in_place ? from : row, values + At(c, 0));
+    RowAsDouble(in_place ? from : row, values + At(c, 0));
   }
 }
 

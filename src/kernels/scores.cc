@@ -131,7 +131,7 @@ HWY_INLINE void AddClassEntropy(const float* row, double* entropy) {
     for (int k = 0; k < kGroup; ++k) {
       q[k] = hn::Max(hn::Load(df, row + v + k * lanes), hn::Set(df, 0x1p-126f));
     }
-    LogToDouble<kGroup>(d, q, log_q);
+    LogAsDouble<kGroup>(d, q, log_q);
     for (int k = 0; k < kGroup; ++k) {
       double* sum = entropy + v + k * lanes;
       hn::Store(hn::NegMulAdd(hn::PromoteTo(d, q[k]), log_q[k], hn::Load(d, sum)), d, sum);
