@@ -129,10 +129,13 @@ TEST_F(AffineSearch, CrossValidatesOverGroupsWithoutValidationCases) {
 TEST_F(AffineSearch, RefusesCasesThatCannotChoose) {
   NameSplits();
   FitOptions same = Search(3);
-  same.split = same.validation = "calibration";
-  ExpectError(ErrorCode::kInvalidArgument, {"calibration", "--validation"}, [&] {
-    Fit(dataset_, "dc(z)", same);
-  });
+  same.validation = "calibration";
+  for (const char* split : {"", "calibration"}) {
+    same.split = split;
+    ExpectError(ErrorCode::kInvalidArgument, {"calibration", "--validation"}, [&] {
+      Fit(dataset_, "dc(z)", same);
+    });
+  }
   // Fitted on, they are no longer there to choose by.
   FitOptions fitted = Search(0);
   fitted.search.reset();

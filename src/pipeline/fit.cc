@@ -164,13 +164,14 @@ uint64_t ProblemOf(const FitContext& context, const PipelineSpec& spec, const Se
 
 // The cases to choose by are others than those fitted on.
 std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOptions& options) {
-  if (!options.validation.empty() && options.validation == options.split) {
+  const std::string fitted = options.split.empty() ? "calibration" : options.split;
+  if (options.validation == fitted) {
     Throw(ErrorCode::kInvalidArgument,
           "split {} is to fit on and to choose by: another --validation is required",
-          options.split);
+          fitted);
   }
   if (!options.validation.empty()) return options.validation;
-  if (options.split == "validation") return std::nullopt;
+  if (fitted == "validation") return std::nullopt;
   const bool named = std::any_of(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) {
     return c.split == "validation";
   });
