@@ -37,6 +37,30 @@ TEST(Metric, LimitedLearnsTheSecantEquationAndHoldsFixedVariables) {
   EXPECT_EQ(step[1], 0.0);
 }
 
+// Moved along one axis it has found a hundred times the curvature of its diagonal: it goes by that
+// along the other axis too.
+TEST(Metric, LimitedTakesTheScaleOfItsLastMove) {
+  auto metric = MakeLimitedMetric({1.0, 1.0}, 3);
+  const Box box = Around(2, 10.0);
+  EXPECT_DOUBLE_EQ(metric->Step(box, kOrigin, {0.0, 5.0})[1], -5.0);
+  metric->Learn({1.0, 0.0}, {100.0, 0.0});
+  const std::vector<double> step = metric->Step(box, kOrigin, {0.0, 5.0});
+  EXPECT_DOUBLE_EQ(step[0], 0.0);
+  EXPECT_DOUBLE_EQ(step[1], -0.05);
+}
+
+// The first variable leaves the box by its scaled gradient alone, 7/29; the pair is then of the
+// second, whose curvature it says is 2.
+TEST(Metric, LimitedKeepsVariablesThatReachABoundApart) {
+  auto metric = MakeLimitedMetric({1.0, 1.0}, 3);
+  Box box = Around(2, 10.0);
+  box.lower[0] = 0.0;
+  metric->Learn({1.0, 1.0}, {5.0, 2.0});
+  const std::vector<double> step = metric->Step(box, {0.01, 1.0}, {1.0, 1.0});
+  EXPECT_DOUBLE_EQ(step[0], -7.0 / 29.0);
+  EXPECT_DOUBLE_EQ(step[1], -0.5);
+}
+
 TEST(Metric, LearnsNothingFromNegativeCurvature) {
   auto metric = MakeDenseMetric({2.0, 0.0, 0.0, 2.0});
   metric->Learn({1.0, 0.0}, {-1.0, 0.0});
