@@ -13,6 +13,15 @@ namespace {
 // Rows of a block of the Hessian computed together; the kernel takes three at a time.
 constexpr int64_t kStrip = 3;
 
+// What a voxel's features count in the block of one row, of probabilities q: q_r (1 - q_r).
+void RowWeights(const ExpertBatch& batch, const float* q, int64_t r, float* weight) {
+  for (int64_t v = 0; v < batch.count(); ++v) {
+    const float p = q[r * kTileVoxels + v];
+    weight[v] = (batch.weights() == nullptr ? 1.0f : batch.weights()[v]) * p * (1.0f - p);
+  }
+  batch.ZeroTies(r, weight);
+}
+
 // out[k][v] = weights[v] rows[k][v]
 void WeightRows(const float* rows, int64_t num_rows, const float* weights, float* out) {
   for (int64_t k = 0; k < num_rows; ++k) {
@@ -53,34 +62,40 @@ void BatchEvaluator::LogNorms(const Tile& tile) {
   for (size_t v = 0; v < log_norms_.size(); ++v) log_norms_[v] = static_cast<float>(log_sums[v]);
 }
 
+void BatchEvaluator::Scores(const ExpertBatch& batch,
+                            const ExpertWeights& weights,
+                            bool precise,
+                            float* scores) {
+  if (shape_.diagonal) return DiagonalScores(batch, weights, scores);
+  AffineTile(batch.features(),
+             shape_.num_features(),
+             weights.high.data(),
+             precise ? weights.low.data() : nullptr,
+             shape_.num_rows(),
+             batch.count(),
+             shape_.gaps() ? rows_ : scores);
+  if (shape_.gaps()) batch.ScoresFromGaps(rows_, scores);
+}
+
 TileProbs BatchEvaluator::Probabilities(const ExpertBatch& batch,
                                         const ExpertWeights& weights,
                                         bool precise) {
-  if (shape_.diagonal) {
-    DiagonalScores(batch, weights);
-  } else {
-    AffineTile(batch.features(),
-               shape_.num_features(),
-               weights.high.data(),
-               precise ? weights.low.data() : nullptr,
-               shape_.num_rows(),
-               batch.count(),
-               shape_.gaps() ? rows_ : probs_);
-  }
-  if (shape_.gaps()) batch.ScoresFromGaps(rows_, probs_);
+  Scores(batch, weights, precise, probs_);
   const TileProbs probs{.probs = probs_, .log_label = log_label_};
   SoftmaxScores(probs_, batch.labels(), shape_.num_classes, batch.count(), probs);
   return probs;
 }
 
 // A scale and a bias per class; the other weights are zero.
-void BatchEvaluator::DiagonalScores(const ExpertBatch& batch, const ExpertWeights& weights) {
+void BatchEvaluator::DiagonalScores(const ExpertBatch& batch,
+                                    const ExpertWeights& weights,
+                                    float* scores) const {
   const int64_t last = shape_.num_features() - 1;
   for (int64_t r = 0; r < shape_.num_rows(); ++r) {
     const auto scale = static_cast<size_t>(r * shape_.num_features() + r);
     const auto bias = static_cast<size_t>(r * shape_.num_features() + last);
     const float* x = batch.features() + r * kTileVoxels;
-    float* score = probs_ + r * kTileVoxels;
+    float* score = scores + r * kTileVoxels;
     for (int64_t v = 0; v < kTileVoxels; ++v) {
       const float low = weights.low[scale] * x[v] + weights.low[bias];
       score[v] = low + weights.high[bias] + weights.high[scale] * x[v];
@@ -117,15 +132,38 @@ void BatchEvaluator::AddSums(const ExpertBatch& batch,
   sums->count += count;
   sums->loss += loss;
   ResidualTile(batch.labels(), shape_.num_classes, batch.count(), probs_);
-  if (voxel_weights != nullptr) WeightRows(probs_, shape_.num_classes, voxel_weights, probs_);
+  AddGradient(batch, sums->gradient.data());
+}
+
+// From slopes with respect to the scores, in probs_, to those with respect to the parameters.
+void BatchEvaluator::AddGradient(const ExpertBatch& batch, double* gradient) {
+  if (batch.weights() != nullptr) {
+    WeightRows(probs_, shape_.num_classes, batch.weights(), probs_);
+  }
   batch.RowsFromScores(probs_);
-  if (shape_.diagonal) return AddDiagonalGradient(batch, sums->gradient.data());
-  AddOuterProduct(probs_,
-                  shape_.num_rows(),
-                  batch.features(),
-                  shape_.num_features(),
-                  batch.count(),
-                  sums->gradient.data());
+  if (shape_.diagonal) return AddDiagonalGradient(batch, gradient);
+  AddOuterProduct(
+      probs_, shape_.num_rows(), batch.features(), shape_.num_features(), batch.count(), gradient);
+}
+
+// With u the change of the scores along the direction, slopes change by (diag q - q q^T) u
+// (A7).
+void BatchEvaluator::AddProduct(const ExpertBatch& batch,
+                                const ExpertWeights& weights,
+                                const ExpertWeights& direction,
+                                double* product) {
+  Probabilities(batch, weights, false);
+  float* change = weighted_;
+  Scores(batch, direction, false, change);
+  alignas(64) float mean[kTileVoxels] = {};
+  const int64_t size = shape_.num_classes * kTileVoxels;
+  for (int64_t i = 0; i < size; i += kTileVoxels) {
+    for (int64_t v = 0; v < kTileVoxels; ++v) mean[v] += probs_[i + v] * change[i + v];
+  }
+  for (int64_t i = 0; i < size; i += kTileVoxels) {
+    for (int64_t v = 0; v < kTileVoxels; ++v) probs_[i + v] *= change[i + v] - mean[v];
+  }
+  AddGradient(batch, product);
 }
 
 // Probabilities of the rows: of scores their own, of gaps those of the classes below; cumulated, of
@@ -151,6 +189,7 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
   Probabilities(batch, weights, true);
   const int64_t num_rows = shape_.num_rows();
   const int64_t num_features = shape_.num_features();
+  const int64_t size = shape_.num_parameters();
   const float* q = RowProbabilities();
   const bool cumulate = shape_.space == AffineSpace::kSortedGaps;
   const float* voxel_weights = batch.weights();
@@ -166,20 +205,25 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
       }
       batch.ZeroTies(r, weight);
       batch.ZeroTies(s, weight);
+      double* const blocks[] = {hessian + (r * size + s) * num_features,
+                                hessian + (s * size + r) * num_features};
       if (shape_.diagonal) {
-        AddDiagonalBlock(batch, weight, r, s, hessian);
+        AddDiagonalBlock(batch, weight, r, s, blocks[0], size);
+        if (r != s) AddDiagonalBlock(batch, weight, s, r, blocks[1], size);
         continue;
       }
       WeightRows(batch.features(), num_features, weight, weighted_);
-      AddBlock(batch, r, s, hessian);
+      AddSymmetric(batch, {blocks, r == s ? size_t{1} : size_t{2}}, size);
     }
   }
 }
 
-// The block (r, s) is symmetric in its features: a strip of rows at a time, from the diagonal on.
-void BatchEvaluator::AddBlock(const ExpertBatch& batch, int64_t r, int64_t s, double* hessian) {
+// Sums of products of features with weighted ones are symmetric: a strip of rows at a time, from
+// the diagonal on. They are added to every block, whose rows are `stride` apart.
+void BatchEvaluator::AddSymmetric(const ExpertBatch& batch,
+                                  std::span<double* const> blocks,
+                                  int64_t stride) {
   const int64_t num_features = shape_.num_features();
-  const int64_t size = shape_.num_parameters();
   for (int64_t first = 0; first < num_features; first += kStrip) {
     const int64_t rows = std::min(kStrip, num_features - first);
     const int64_t width = num_features - first;
@@ -193,51 +237,52 @@ void BatchEvaluator::AddBlock(const ExpertBatch& batch, int64_t r, int64_t s, do
     for (int64_t a = first; a < first + rows; ++a) {
       for (int64_t b = a; b < num_features; ++b) {
         const double value = block_[static_cast<size_t>((a - first) * width + b - first)];
-        hessian[(r * num_features + a) * size + s * num_features + b] += value;
-        if (a != b) hessian[(r * num_features + b) * size + s * num_features + a] += value;
-        if (r == s) continue;
-        hessian[(s * num_features + a) * size + r * num_features + b] += value;
-        if (a != b) hessian[(s * num_features + b) * size + r * num_features + a] += value;
+        for (double* block : blocks) {
+          block[a * stride + b] += value;
+          if (a != b) block[b * stride + a] += value;
+        }
       }
     }
   }
 }
 
-// Of a diagonal map only the scale and the bias of a row are free.
-void BatchEvaluator::AddDiagonalBlock(
-    const ExpertBatch& batch, const float* weight, int64_t r, int64_t s, double* hessian) const {
+void BatchEvaluator::AddRowBlocks(const ExpertBatch& batch,
+                                  const ExpertWeights& weights,
+                                  int64_t first_row,
+                                  int64_t end_row,
+                                  double* blocks) {
+  Probabilities(batch, weights, false);
+  const float* q = RowProbabilities();
   const int64_t num_features = shape_.num_features();
-  const int64_t size = shape_.num_parameters();
-  for (const int64_t a : {r, num_features - 1}) {
-    for (const int64_t b : {s, num_features - 1}) {
+  for (int64_t r = first_row; r < end_row; ++r) {
+    alignas(64) float weight[kTileVoxels] = {};
+    RowWeights(batch, q, r, weight);
+    double* block = blocks + r * num_features * num_features;
+    if (shape_.diagonal) {
+      AddDiagonalBlock(batch, weight, r, r, block, num_features);
+      continue;
+    }
+    WeightRows(batch.features(), num_features, weight, weighted_);
+    AddSymmetric(batch, {&block, 1}, num_features);
+  }
+}
+
+// Of a diagonal map only the scale and the bias of a row are free.
+void BatchEvaluator::AddDiagonalBlock(const ExpertBatch& batch,
+                                      const float* weight,
+                                      int64_t r,
+                                      int64_t s,
+                                      double* block,
+                                      int64_t stride) const {
+  const int64_t last = shape_.num_features() - 1;
+  for (const int64_t a : {r, last}) {
+    for (const int64_t b : {s, last}) {
       double sum = 0.0;
       for (int64_t v = 0; v < batch.count(); ++v) {
         sum += static_cast<double>(weight[v] * batch.features()[a * kTileVoxels + v] *
                                    batch.features()[b * kTileVoxels + v]);
       }
-      hessian[(r * num_features + a) * size + s * num_features + b] += sum;
-      if (s != r) hessian[(s * num_features + b) * size + r * num_features + a] += sum;
-    }
-  }
-}
-
-void BatchEvaluator::AddDiagonal(const ExpertBatch& batch,
-                                 const ExpertWeights& weights,
-                                 double* diagonal) {
-  Probabilities(batch, weights, false);
-  const float* q = RowProbabilities();
-  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
-    for (int64_t v = 0; v < batch.count(); ++v) {
-      const float p = q[r * kTileVoxels + v];
-      const float weight = batch.weights() == nullptr ? 1.0f : batch.weights()[v];
-      weighted_[v] = weight * p * (1.0f - p);
-    }
-    batch.ZeroTies(r, weighted_);
-    for (int64_t k = 0; k < shape_.num_features(); ++k) {
-      const float* x = batch.features() + k * kTileVoxels;
-      float sum = 0.0f;
-      for (int64_t v = 0; v < batch.count(); ++v) sum += weighted_[v] * x[v] * x[v];
-      diagonal[r * shape_.num_features() + k] += static_cast<double>(sum);
+      block[a * stride + b] += sum;
     }
   }
 }

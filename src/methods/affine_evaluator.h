@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/aligned.h"
@@ -31,20 +32,35 @@ class BatchEvaluator {
   void AddSums(const ExpertBatch& batch, const ExpertWeights& weights, ExpertSums* sums);
   // Hessian of the loss of a batch added to `hessian`.
   void AddHessian(const ExpertBatch& batch, const ExpertWeights& weights, double* hessian);
-  // Its diagonal alone.
-  void AddDiagonal(const ExpertBatch& batch, const ExpertWeights& weights, double* diagonal);
+  // Its product with a direction in the space of parameters, added to `product`.
+  void AddProduct(const ExpertBatch& batch,
+                  const ExpertWeights& weights,
+                  const ExpertWeights& direction,
+                  double* product);
+  // Its blocks that belong to one row each, added to blocks, [row][feature][feature]; of some rows.
+  void AddRowBlocks(const ExpertBatch& batch,
+                    const ExpertWeights& weights,
+                    int64_t first_row,
+                    int64_t end_row,
+                    double* blocks);
   // Probabilities by position, and the label's log-probability.
   TileProbs Probabilities(const ExpertBatch& batch, const ExpertWeights& weights, bool precise);
 
   const AffineShape& shape() const noexcept { return shape_; }
 
  private:
-  void DiagonalScores(const ExpertBatch& batch, const ExpertWeights& weights);
+  void Scores(const ExpertBatch& batch, const ExpertWeights& weights, bool precise, float* scores);
+  void DiagonalScores(const ExpertBatch& batch, const ExpertWeights& weights, float* scores) const;
+  void AddGradient(const ExpertBatch& batch, double* gradient);
   void AddDiagonalGradient(const ExpertBatch& batch, double* gradient) const;
   const float* RowProbabilities() noexcept;
-  void AddBlock(const ExpertBatch& batch, int64_t r, int64_t s, double* hessian);
-  void AddDiagonalBlock(
-      const ExpertBatch& batch, const float* weight, int64_t r, int64_t s, double* hessian) const;
+  void AddSymmetric(const ExpertBatch& batch, std::span<double* const> blocks, int64_t stride);
+  void AddDiagonalBlock(const ExpertBatch& batch,
+                        const float* weight,
+                        int64_t r,
+                        int64_t s,
+                        double* block,
+                        int64_t stride) const;
 
   AffineShape shape_;
   AlignedBuffer memory_;

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/parallel.h"
+#include "methods/affine_blocks.h"
+#include "optim/dense_metric.h"
+#include "optim/implicit_metric.h"
 
 namespace segcal {
 namespace {
@@ -27,14 +31,28 @@ constexpr int64_t kMaxDense = 1300;
 constexpr int64_t kSampleBytes = int64_t{256} << 20;
 constexpr int64_t kHessianBytes = int64_t{512} << 20;
 
-// Without Hessians many steps on the sample take the place of few: each must be far cheaper than a
-// pass.
-constexpr int64_t kLimitedShare = 8;
+// Without Hessians every step takes some dozens of products with one: the share of the voxels they
+// are computed from.
+constexpr int64_t kImplicitShare = 4;
+
+// The share of the sample, times the features, that its blocks come from: the work of four
+// products.
+constexpr double kBlockShare = 24.0;
+
+// Without Hessians the model is minimised to this only: the rest is better done on all voxels.
+constexpr double kModelTolerance = 1e-3;
 
 // Kept Hessians, metrics, and the factors of one per thread.
 int64_t HessianBytes(const AffineShape& shape) {
   const int64_t n = shape.num_parameters();
   return n * n * int64_t{sizeof(double)} * (2 * shape.num_experts() + 4);
+}
+
+// Without Hessians: vectors of every expert (points, gradients, exact sums, what was learned), and
+// the blocks that one expert at a time has.
+int64_t VectorBytes(const AffineShape& shape) {
+  return shape.num_parameters() * int64_t{sizeof(double)} *
+         (20 * shape.num_experts() + 4 * shape.num_features());
 }
 
 bool IsDense(const AffineShape& shape) {
@@ -45,13 +63,18 @@ bool IsDense(const AffineShape& shape) {
 std::vector<int64_t> SampleSizes(const AffineShape& shape, const std::vector<int64_t>& voxels) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
   const int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
-  const int64_t bytes = shape.num_features() * int64_t{sizeof(float)} * shape.num_experts();
+  const int64_t room = kSampleBytes / (shape.num_features() * int64_t{sizeof(float)});
+  const int64_t all = std::accumulate(voxels.begin(), voxels.end(), int64_t{1});
   std::vector<int64_t> sizes;
   for (const int64_t own : voxels) {
-    const int64_t worth = kPassesOfWork * own / shape.num_parameters();
-    int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
-    if (!IsDense(shape)) wanted = std::min(wanted, own / kLimitedShare);
-    sizes.push_back(std::max<int64_t>(kTileVoxels, std::min(wanted, kSampleBytes / bytes)));
+    if (IsDense(shape)) {
+      const int64_t worth = kPassesOfWork * own / shape.num_parameters();
+      const int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
+      sizes.push_back(std::max(kTileVoxels, std::min(wanted, room / shape.num_experts())));
+    } else {
+      const int64_t wanted = std::max(least, own / kImplicitShare);
+      sizes.push_back(std::max(kTileVoxels, std::min(wanted, own * room / all)));
+    }
   }
   return sizes;
 }
@@ -119,7 +142,7 @@ double AffineProblem::PenaltyWeight(size_t expert) const {
 }
 
 int64_t AffineProblem::bytes() const noexcept {
-  return sample_.bytes() + (IsDense(shape_) ? HessianBytes(shape_) : 0);
+  return sample_.bytes() + (IsDense(shape_) ? HessianBytes(shape_) : VectorBytes(shape_));
 }
 
 // A single expert has all threads for its sample; several have one each.
@@ -130,6 +153,35 @@ std::vector<double> AffineProblem::SampleHessian(int64_t expert,
   const double share = sample_.weight(expert) > 0.0 ? 1.0 / sample_.weight(expert) : 0.0;
   for (double& h : hessian) h *= share;
   return hessian;
+}
+
+// The curvature at a point where the matrix is too large to be kept.
+std::unique_ptr<Metric> AffineProblem::ImplicitCurvature(const AffineRegularizer& regularizer,
+                                                         int64_t expert,
+                                                         const std::vector<double>& point) const {
+  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
+  const double share = 1.0 / std::max(1.0, sample_.weight(expert));
+  const double weight = PenaltyWeight(static_cast<size_t>(expert));
+  const auto product = [=, this, &regularizer](const std::vector<double>& direction) {
+    std::vector<double> of_loss = sample_.Product(expert, point, direction, threads);
+    const std::vector<double> of_penalty = regularizer.Product(direction);
+    for (size_t i = 0; i < of_loss.size(); ++i)
+      of_loss[i] = share * of_loss[i] + weight * of_penalty[i];
+    return of_loss;
+  };
+  const auto blocks = [=, this, &regularizer] {
+    std::vector<double> sums = sample_.RowBlocks(
+        expert, point, kBlockShare / static_cast<double>(shape_.num_features()), threads);
+    auto sum = sums.begin();
+    for (int64_t r = 0; r < shape_.num_rows(); ++r) {
+      for (const double of_penalty : regularizer.RowBlock(r)) {
+        *sum = share * *sum + weight * of_penalty;
+        ++sum;
+      }
+    }
+    return std::make_unique<RowBlocks>(shape_, std::move(sums));
+  };
+  return MakeImplicitMetric({.multiply = product, .about_inverse = blocks});
 }
 
 void AffineProblem::KeepCurvature(const ExpertParameters& at) {
@@ -161,13 +213,11 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         int64_t max_passes,
                                         bool skip_model) const {
   const AffineRegularizer regularizer(shape_, penalty);
-  std::vector<double> curvature = IsDense(shape_) ? regularizer.Hessian() : regularizer.Diagonal();
-  if (IsDense(shape_)) AddGaugeCurvature(shape_, &curvature);
-  const auto with_penalty = [&](std::vector<double> of_loss, int64_t e) {
-    const double weight = PenaltyWeight(static_cast<size_t>(e));
-    for (size_t i = 0; i < of_loss.size(); ++i) of_loss[i] += weight * curvature[i];
-    return of_loss;
-  };
+  std::vector<double> penalty_curvature;
+  if (IsDense(shape_)) {
+    penalty_curvature = regularizer.Hessian();
+    AddGaugeCurvature(shape_, &penalty_curvature);
+  }
   const auto objective = [&](const ExpertSums& sums, size_t e, const std::vector<double>& point) {
     return Objective(sums, regularizer.Evaluate(point), PenaltyWeight(e));
   };
@@ -187,22 +237,19 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   problem.model = [&](int64_t e, const std::vector<double>& point) {
     return objective(sample_.Evaluate(e, point, threads), static_cast<size_t>(e), point);
   };
-  if (IsDense(shape_)) {
-    problem.model_hessian = [&](int64_t e, const std::vector<double>& point) {
-      if (skip_model) return with_penalty(kept_[static_cast<size_t>(e)], e);
-      return with_penalty(SampleHessian(e, point), e);
-    };
-  }
-  problem.model_diagonal = [&](int64_t e, const std::vector<double>& point) {
-    std::vector<double> diagonal = sample_.Diagonal(e, point);
-    const double weight = std::max(1.0, sample_.weight(e));
-    for (double& d : diagonal) d /= weight;
-    return with_penalty(std::move(diagonal), e);
+  problem.model_curvature = [&](int64_t e, const std::vector<double>& point) {
+    if (!IsDense(shape_)) return ImplicitCurvature(regularizer, e, point);
+    std::vector<double> hessian =
+        skip_model ? kept_[static_cast<size_t>(e)] : SampleHessian(e, point);
+    const double weight = PenaltyWeight(static_cast<size_t>(e));
+    for (size_t i = 0; i < hessian.size(); ++i) hessian[i] += weight * penalty_curvature[i];
+    return MakeDenseMetric(std::move(hessian));
   };
   AffineSolution solution;
   solution.result = SolveExperts(problem,
                                  start,
                                  {.gradient_tolerance = gradient_tolerance,
+                                  .model_tolerance = IsDense(shape_) ? 0.0 : kModelTolerance,
                                   .max_passes = max_passes,
                                   .num_threads = context_.stream.num_workers(),
                                   .skip_model = skip_model});

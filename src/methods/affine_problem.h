@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "methods/affine_regularizer.h"
@@ -52,6 +53,9 @@ class AffineProblem {
                            double gradient_tolerance,
                            int64_t max_passes,
                            bool skip_model) const;
+  std::unique_ptr<Metric> ImplicitCurvature(const AffineRegularizer& regularizer,
+                                            int64_t expert,
+                                            const std::vector<double>& point) const;
   std::vector<double> SampleHessian(int64_t expert, const std::vector<double>& point) const;
 
   AffineShape shape_;

@@ -174,29 +174,44 @@ Value AffineRegularizer::Evaluate(const std::vector<double>& parameters) const {
   return result;
 }
 
-// The gradient is affine in the parameters: its columns are differences from the origin.
-std::vector<double> AffineRegularizer::Column(size_t i, const std::vector<double>& origin) const {
-  std::vector<double> point(origin.size(), 0.0);
-  point[i] = 1.0;
-  std::vector<double> column = Evaluate(point).gradient;
-  for (size_t j = 0; j < column.size(); ++j) column[j] -= origin[j];
-  return column;
+// The gradient is affine in the parameters: products are differences from the origin.
+std::vector<double> AffineRegularizer::Product(const std::vector<double>& direction) const {
+  std::vector<double> product = Evaluate(direction).gradient;
+  const std::vector<double> origin = Evaluate(std::vector<double>(direction.size(), 0.0)).gradient;
+  for (size_t i = 0; i < product.size(); ++i) product[i] -= origin[i];
+  return product;
 }
 
 std::vector<double> AffineRegularizer::Hessian() const {
   const auto n = static_cast<size_t>(shape_.num_parameters());
   std::vector<double> hessian(n * n);
-  const std::vector<double> origin = Evaluate(std::vector<double>(n, 0.0)).gradient;
   for (size_t i = 0; i < n; ++i) {
-    const std::vector<double> column = Column(i, origin);
+    std::vector<double> unit(n, 0.0);
+    unit[i] = 1.0;
+    const std::vector<double> column = Product(unit);
     for (size_t j = 0; j < n; ++j) hessian[j * n + i] = column[j];
   }
   return hessian;
 }
 
-std::vector<double> AffineRegularizer::Diagonal() const {
-  const auto n = static_cast<size_t>(shape_.num_parameters());
-  return std::vector<double>(n, Convexity());
+// Where all weights are held alike the penalty is o |P (W - W0)|^2, P as below, and the block of
+// row r is 2 o (M^T P M)_rr X X^T. A column of M is zero but for its m ones.
+std::vector<double> AffineRegularizer::RowBlock(int64_t row) const {
+  const int64_t num_features = shape_.num_features();
+  const bool cumulate = shape_.space == AffineSpace::kSortedGaps;
+  const double ones = cumulate ? static_cast<double>(shape_.num_rows() - row) : 1.0;
+  const double of_row = 2.0 * (ones - ones * ones / static_cast<double>(shape_.num_classes));
+  std::vector<double> block(static_cast<size_t>(num_features * num_features), 0.0);
+  std::vector<double> extended(static_cast<size_t>(shape_.num_classes));
+  for (int64_t k = 0; k + 1 < num_features; ++k) {
+    double* of_feature = block.data() + k * num_features;
+    of_feature[k] = 1.0;
+    ExtendFeatures(shape_, of_feature, extended.data());
+    ContractFeatures(shape_, extended.data(), of_feature);
+    for (int64_t j = 0; j + 1 < num_features; ++j) of_feature[j] *= of_row * OffDiagonal();
+  }
+  block.back() = of_row * BiasStrength();
+  return block;
 }
 
 // With the gauge at its best the penalty is at least kappa |P (W - W0)|^2, P the projection that

@@ -29,8 +29,11 @@ class AffineRegularizer {
   // Convex and quadratic.
   Value Evaluate(const std::vector<double>& parameters) const;
   std::vector<double> Hessian() const;
-  // A stand-in for the diagonal where the Hessian is too large: the least curvature.
-  std::vector<double> Diagonal() const;
+  // Its product with a direction.
+  std::vector<double> Product(const std::vector<double>& direction) const;
+  // Its block of one row's parameters, [feature][feature], as if the diagonal of W were held like
+  // the rest: near enough to scale steps by.
+  std::vector<double> RowBlock(int64_t row) const;
   // The least curvature along directions that change probabilities.
   double Convexity() const;
 
@@ -42,7 +45,6 @@ class AffineRegularizer {
   Assembled Assemble(const std::vector<double>& parameters) const;
 
  private:
-  std::vector<double> Column(size_t i, const std::vector<double>& origin) const;
   double Gauge(const std::vector<double>& weights, int64_t column) const;
   double OffDiagonal() const noexcept;
   double BiasStrength() const noexcept;

@@ -2,6 +2,7 @@
 #include "methods/affine_sample.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "core/parallel.h"
@@ -118,6 +119,15 @@ void ForEachChunk(const std::vector<ExpertBatch>& batches,
   });
 }
 
+// Batches that blocks come from at least.
+constexpr size_t kLeastBatches = 8;
+
+double WeightOf(const ExpertBatch& batch) {
+  double sum = 0.0;
+  for (int64_t v = 0; v < batch.count(); ++v) sum += static_cast<double>(batch.weights()[v]);
+  return sum;
+}
+
 void AddTo(const std::vector<double>& part, std::vector<double>* sum) {
   for (size_t i = 0; i < part.size(); ++i) (*sum)[i] += part[i];
 }
@@ -187,15 +197,43 @@ std::vector<double> ExpertSample::Hessian(int64_t expert,
   return parts[0];
 }
 
-std::vector<double> ExpertSample::Diagonal(int64_t expert,
-                                           const std::vector<double>& parameters) const {
+std::vector<double> ExpertSample::Product(int64_t expert,
+                                          const std::vector<double>& parameters,
+                                          const std::vector<double>& direction,
+                                          int threads) const {
   const ExpertWeights weights(parameters);
-  std::vector<double> diagonal(parameters.size());
-  BatchEvaluator evaluator(shape_);
-  for (const ExpertBatch& batch : batches_[static_cast<size_t>(expert)]) {
-    evaluator.AddDiagonal(batch, weights, diagonal.data());
-  }
-  return diagonal;
+  const ExpertWeights change(direction);
+  std::vector<std::vector<double>> parts(kChunks, std::vector<double>(parameters.size()));
+  ForEachChunk(
+      batches_[static_cast<size_t>(expert)], threads, [&](const ExpertBatch& batch, size_t chunk) {
+        ThreadEvaluator(shape_).AddProduct(batch, weights, change, parts[chunk].data());
+      });
+  for (size_t chunk = 1; chunk < kChunks; ++chunk) AddTo(parts[chunk], &parts[0]);
+  return parts[0];
+}
+
+// Chunks are of rows here: the sums are large, what is computed anew for every chunk is little.
+std::vector<double> ExpertSample::RowBlocks(int64_t expert,
+                                            const std::vector<double>& parameters,
+                                            double share,
+                                            int threads) const {
+  const ExpertWeights weights(parameters);
+  const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
+  const auto every = static_cast<size_t>(std::max(1.0, std::floor(1.0 / share)));
+  const size_t stride = std::min(every, std::max<size_t>(1, batches.size() / kLeastBatches));
+  double weight = 0.0;
+  for (size_t b = 0; b < batches.size(); b += stride) weight += WeightOf(batches[b]);
+  std::vector<double> blocks(static_cast<size_t>(shape_.num_parameters() * shape_.num_features()));
+  ParallelFor(int64_t{kChunks}, threads, [&](int64_t c, int) {
+    const int64_t first = shape_.num_rows() * c / int64_t{kChunks};
+    const int64_t end = shape_.num_rows() * (c + 1) / int64_t{kChunks};
+    for (size_t b = 0; b < batches.size(); b += stride) {
+      ThreadEvaluator(shape_).AddRowBlocks(batches[b], weights, first, end, blocks.data());
+    }
+  });
+  const double scale = weight > 0.0 ? weights_[static_cast<size_t>(expert)] / weight : 0.0;
+  for (double& x : blocks) x *= scale;
+  return blocks;
 }
 
 int64_t ExpertSample::bytes() const noexcept {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/parallel.h"
-#include "optim/metric.h"
 
 namespace segcal {
 namespace {
@@ -20,8 +19,9 @@ constexpr double kValueNoise = 1e-6;
 constexpr double kOvershoot = 0.8;
 
 constexpr int kMaxNewtonSteps = 40;
-constexpr int kMaxLimitedSteps = 300;
-constexpr int kLimitedMemory = 12;
+
+// Relative damping that makes a semi-definite metric definite without changing the step.
+constexpr double kDamping = 1e-12;
 
 // Passes after which the metric is taken from the model again, where we are.
 constexpr int64_t kRefreshPasses = 6;
@@ -79,42 +79,22 @@ double Search(const ExpertProblem& problem,
   return 0.0;
 }
 
-// Damped Newton on the model of one expert; returns the Hessian at the minimum.
+// Damped Newton on the model of one expert; returns the curvature at the minimum.
 std::unique_ptr<Metric> NewtonOnModel(const ExpertProblem& problem,
                                       int64_t expert,
                                       double tolerance,
                                       std::vector<double>* point) {
   Position at{.point = *point, .here = problem.model(expert, *point)};
-  std::vector<double> hessian = problem.model_hessian(expert, at.point);
+  std::unique_ptr<Metric> metric = problem.model_curvature(expert, at.point);
   double damping = 1e-8;
   for (int i = 0; i < kMaxNewtonSteps; ++i) {
     // The model is not the truth: more digits would be wasted on it.
     if (problem.box.ProjectedNorm(at.point, at.here.gradient) <= tolerance) break;
-    const std::vector<double> step =
-        NewtonStep(hessian, problem.box, at.point, at.here.gradient, damping);
+    const std::vector<double> step = metric->Step(problem.box, at.point, at.here.gradient, damping);
     const double length = Search(problem, expert, step, &at);
     if (length == 0.0) break;
-    damping = length == 1.0 ? std::max(1e-12, damping * 0.1) : damping * 10.0;
-    hessian = problem.model_hessian(expert, at.point);
-  }
-  *point = std::move(at.point);
-  return MakeDenseMetric(std::move(hessian));
-}
-
-// The same with limited memory; returns what it learned.
-std::unique_ptr<Metric> LimitedOnModel(const ExpertProblem& problem,
-                                       int64_t expert,
-                                       double tolerance,
-                                       std::vector<double>* point) {
-  Position at{.point = *point, .here = problem.model(expert, *point)};
-  auto metric = MakeLimitedMetric(problem.model_diagonal(expert, at.point), kLimitedMemory);
-  for (int i = 0; i < kMaxLimitedSteps; ++i) {
-    if (problem.box.ProjectedNorm(at.point, at.here.gradient) <= tolerance) break;
-    const Position before = at;
-    const std::vector<double> step = metric->Step(problem.box, at.point, at.here.gradient);
-    if (Search(problem, expert, step, &at) == 0.0) break;
-    metric->Learn(Difference(at.point, before.point),
-                  Difference(at.here.gradient, before.here.gradient));
+    damping = length == 1.0 ? std::max(kDamping, damping * 0.1) : damping * 10.0;
+    metric = problem.model_curvature(expert, at.point);
   }
   *point = std::move(at.point);
   return metric;
@@ -133,7 +113,8 @@ struct Expert {
 };
 
 void Propose(const ExpertProblem& problem, Expert* e) {
-  const std::vector<double> step = e->metric->Step(problem.box, e->point, e->here.gradient);
+  const std::vector<double> step =
+      e->metric->Step(problem.box, e->point, e->here.gradient, kDamping);
   e->trial = Moved(problem.box, e->point, step, std::pow(kCut, e->cuts));
 }
 
@@ -147,7 +128,7 @@ void CheckConvergence(const ExpertProblem& problem, double tolerance, Expert* e)
 
 // A metric taken at the model's minimum fits less and less as the point moves on.
 void Refresh(const ExpertProblem& problem, int64_t expert, Expert* e) {
-  e->metric = MakeDenseMetric(problem.model_hessian(expert, e->point));
+  e->metric = problem.model_curvature(expert, e->point);
   e->cuts = 0;
   Propose(problem, e);
 }
@@ -171,7 +152,7 @@ void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert
 }
 
 ExpertSolution SolutionOf(const ExpertProblem& problem, Expert e) {
-  const std::vector<double> step = e.metric->Step(problem.box, e.point, e.here.gradient);
+  const std::vector<double> step = e.metric->Step(problem.box, e.point, e.here.gradient, kDamping);
   return {.point = e.point,
           .value = e.here.value,
           .gradient = e.here.gradient,
@@ -187,17 +168,13 @@ SolverResult SolveExperts(const ExpertProblem& problem,
                           const std::vector<std::vector<double>>& start,
                           const SolverOptions& options) {
   const auto num_experts = static_cast<int64_t>(start.size());
+  const double model_tolerance = std::max(options.gradient_tolerance, options.model_tolerance);
   std::vector<Expert> experts(start.size());
   ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
     Expert& e = experts[static_cast<size_t>(i)];
     e.point = start[static_cast<size_t>(i)];
-    if (!problem.model_hessian) {
-      e.metric = LimitedOnModel(problem, i, options.gradient_tolerance, &e.point);
-    } else if (options.skip_model) {
-      e.metric = MakeDenseMetric(problem.model_hessian(i, e.point));
-    } else {
-      e.metric = NewtonOnModel(problem, i, options.gradient_tolerance, &e.point);
-    }
+    e.metric = options.skip_model ? problem.model_curvature(i, e.point)
+                                  : NewtonOnModel(problem, i, model_tolerance, &e.point);
     e.trial = e.point;
   });
   SolverResult result;
@@ -218,7 +195,7 @@ SolverResult SolveExperts(const ExpertProblem& problem,
   };
   while (!all_done() && result.passes < options.max_passes) {
     values = evaluate();
-    const bool refresh = problem.model_hessian && result.passes % kRefreshPasses == 0;
+    const bool refresh = result.passes % kRefreshPasses == 0;
     ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
       Expert& e = experts[static_cast<size_t>(i)];
       if (e.done) return;
@@ -226,7 +203,11 @@ SolverResult SolveExperts(const ExpertProblem& problem,
       if (!e.done && refresh) Refresh(problem, i, &e);
     });
   }
-  for (Expert& e : experts) result.experts.push_back(SolutionOf(problem, std::move(e)));
+  result.experts.resize(experts.size());
+  ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
+    const auto e = static_cast<size_t>(i);
+    result.experts[e] = SolutionOf(problem, std::move(experts[e]));
+  });
   return result;
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "optim/box.h"
+#include "optim/metric.h"
 
 namespace segcal {
 
@@ -15,18 +17,16 @@ namespace segcal {
 struct ExpertProblem {
   // Exact value and gradient of every expert's function.
   std::function<std::vector<Value>(const std::vector<std::vector<double>>& points)> evaluate;
-  // Value and gradient of the cheap model of one expert. Thread-safe, like the next two.
+  // Value and gradient of the cheap model of one expert. Thread-safe, like its curvature.
   std::function<Value(int64_t expert, const std::vector<double>& point)> model;
-  // Its Hessian, row by row; where that is too large it is left out and the diagonal is used.
-  std::function<std::vector<double>(int64_t expert, const std::vector<double>& point)>
-      model_hessian;
-  std::function<std::vector<double>(int64_t expert, const std::vector<double>& point)>
-      model_diagonal;
+  std::function<std::unique_ptr<Metric>(int64_t expert, const std::vector<double>& point)>
+      model_curvature;
   Box box;  // the same for every expert
 };
 
 struct SolverOptions {
   double gradient_tolerance = 1e-6;  // of the projected gradient
+  double model_tolerance = 0.0;      // of the model's, where that is larger
   int64_t max_passes = 50;
   int num_threads = 1;
   bool skip_model = false;  // start is near enough: take the model's curvature there and go on
@@ -47,7 +47,7 @@ struct SolverResult {
   int64_t passes = 0;
 };
 
-// 1. Damped Newton on the model, or limited-memory BFGS, each expert on its own.
+// 1. Damped Newton on the model, each expert on its own.
 // 2. Exact gradients with the model's curvature as metric, corrected by what the gradients teach,
 //    with a line search; experts share passes and stop on their own.
 SolverResult SolveExperts(const ExpertProblem& problem,

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "optim/dense_metric.h"
+#include "optim/implicit_metric.h"
+
 namespace segcal {
 namespace {
 
@@ -40,12 +43,29 @@ struct Quadratic {
     h[1] = h[n] = -coupling;
     return h;
   }
-  std::vector<double> Diagonal() const {
-    std::vector<double> d;
-    for (size_t i = 0; i < weights.size(); ++i) d.push_back(Hessian()[i * weights.size() + i]);
-    return d;
+};
+
+// Knows nothing about the inverse.
+class NoInverse final : public AboutInverse {
+ public:
+  Product On(const std::vector<char>& free) const override {
+    return [free](std::vector<double> v) {
+      for (size_t i = 0; i < v.size(); ++i) v[i] = free[i] != 0 ? v[i] : 0.0;
+      return v;
+    };
   }
 };
+
+std::unique_ptr<Metric> Implicit(const std::vector<double>& hessian) {
+  return MakeImplicitMetric({.multiply =
+                                 [hessian](const std::vector<double>& v) {
+                                   std::vector<double> product(v.size(), 0.0);
+                                   for (size_t i = 0; i < hessian.size(); ++i)
+                                     product[i / v.size()] += hessian[i] * v[i % v.size()];
+                                   return product;
+                                 },
+                             .about_inverse = [] { return std::make_unique<NoInverse>(); }});
+}
 
 // The truth and a model of it that is off by some per cent.
 ExpertProblem ProblemOf(const std::vector<Quadratic>& truth, const Box& box, bool dense) {
@@ -64,14 +84,10 @@ ExpertProblem ProblemOf(const std::vector<Quadratic>& truth, const Box& box, boo
   problem.model = [model](int64_t e, const std::vector<double>& x) {
     return model[static_cast<size_t>(e)].At(x);
   };
-  problem.model_diagonal = [model](int64_t e, const std::vector<double>&) {
-    return model[static_cast<size_t>(e)].Diagonal();
+  problem.model_curvature = [model, dense](int64_t e, const std::vector<double>&) {
+    const std::vector<double> hessian = model[static_cast<size_t>(e)].Hessian();
+    return dense ? MakeDenseMetric(hessian) : Implicit(hessian);
   };
-  if (dense) {
-    problem.model_hessian = [model](int64_t e, const std::vector<double>&) {
-      return model[static_cast<size_t>(e)].Hessian();
-    };
-  }
   return problem;
 }
 

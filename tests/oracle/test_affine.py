@@ -76,9 +76,11 @@ def minimum(objective, start, bounds=None):
 
 def affine_objective(features, labels, strengths, constraint, weight=1.0, anchor=1.0):
     """Over W (C, C) and b; `constraint` maps free numbers to W and gradients of W back."""
+    classes = features.shape[1]
+
     def objective(x):
-        weights, back = constraint(x[:-CLASSES])
-        bias = x[-CLASSES:]
+        weights, back = constraint(x[:-classes])
+        bias = x[-classes:]
         value, residual = loss(features @ weights.T + bias, labels)
         extra, of_weights, of_bias = penalty(weights, bias, strengths, anchor)
         gradient = back(residual.T @ features + weight * of_weights)
@@ -88,7 +90,8 @@ def affine_objective(features, labels, strengths, constraint, weight=1.0, anchor
 
 def full(x):
     """Any W."""
-    return x.reshape(CLASSES, CLASSES), lambda g: g.ravel()
+    classes = round(len(x) ** 0.5)
+    return x.reshape(classes, classes), lambda g: g.ravel()
 
 
 def diagonal(x):
@@ -187,32 +190,33 @@ def conditional_data(logits, labels, expert, ordered):
     if ordered:
         order = np.argsort(-z, axis=1, kind="stable")
     else:
-        others = [c for c in range(CLASSES) if c != expert]
+        others = [c for c in range(logits.shape[1]) if c != expert]
         order = np.tile([expert] + others, (len(z), 1))
     return np.take_along_axis(z, order, 1), (order == y[:, None]).argmax(1)
 
 
-def gap_matrices(ordered):
+def gap_matrices(classes, ordered):
     """d = G z, and scores = M d'."""
-    gaps = np.zeros((CLASSES - 1, CLASSES))
-    scores = np.zeros((CLASSES, CLASSES - 1))
-    for r in range(CLASSES - 1):
+    gaps = np.zeros((classes - 1, classes))
+    scores = np.zeros((classes, classes - 1))
+    for r in range(classes - 1):
         gaps[r, r if ordered else 0] = 1
         gaps[r, r + 1] = -1
-        scores[r + 1:(CLASSES if ordered else r + 2), r] = -1
+        scores[r + 1:(classes if ordered else r + 2), r] = -1
     return gaps, scores
 
 
 def gap_objective(z, y, strengths, weight, ordered):
     """Over A, beta, the gauge c and c0; ties in sorted logits keep their zero gap."""
-    gaps, scores = gap_matrices(ordered)
-    size = CLASSES - 1
+    classes = z.shape[1]
+    gaps, scores = gap_matrices(classes, ordered)
+    size = classes - 1
     d = z @ gaps.T
     counts = (d != 0).astype(float) if ordered else np.ones_like(d)
 
     def objective(x):
-        a, beta = x[:size * size].reshape(size, size), x[size * size:size * CLASSES]
-        shift, level = x[size * CLASSES:-1], x[-1]
+        a, beta = x[:size * size].reshape(size, size), x[size * size:size * classes]
+        shift, level = x[size * classes:-1], x[-1]
         value, residual = loss(((d @ a.T + beta) * counts) @ scores.T, y)
         rows = (residual @ scores) * counts
         weights = scores @ a @ gaps + shift
@@ -225,31 +229,71 @@ def gap_objective(z, y, strengths, weight, ordered):
     return objective
 
 
+def check_bounded(model, data, strengths, ordered, expert):
+    """One expert's objective is no higher than SciPy's minimum of it."""
+    _, logits, labels = data
+    z, y = conditional_data(logits, labels, expert, ordered)
+    assert len(z) > 100
+    classes = logits.shape[1]
+    size = classes - 1
+    gaps, scores = gap_matrices(classes, ordered)
+    weight = len(labels) / len(z)
+    a, beta = expert_of(model, expert)
+    assert a.min() >= 0 and beta.min() >= 0
+    objective = gap_objective(z, y, strengths, weight, ordered)
+    free = np.zeros(classes + 1)
+    value = objective(np.concatenate([a.ravel(), beta, free]))[0]
+    weights, bias = scores @ a @ gaps, scores @ beta
+    ours = value + weight * (best_gauge(weights, bias, strengths)
+                             - penalty(weights, bias, strengths)[0])
+    start = np.concatenate([np.eye(size).ravel(), np.zeros(size), free])
+    bounds = [(0, None)] * (size * classes) + [(None, None)] * (classes + 1)
+    theirs = minimum(objective, start, bounds)
+    assert ours <= theirs * (1 + 1e-8)
+    assert model["fit"]["certificates"][expert]["gradient"] <= 1e-6
+
+
 @pytest.mark.parametrize("strengths", PENALTIES.values(), ids=PENALTIES.keys())
 @pytest.mark.parametrize("method", ["cms_ap", "cms_op"])
 def test_bounded_maps_reach_scipys_minimum(data, tmp_path, method, strengths):
-    folder, logits, labels = data
-    ordered = method == "cms_op"
-    model = fit(folder, f"{method}(z, {options(strengths)})", tmp_path / "model.json")
-    gaps, scores = gap_matrices(ordered)
-    size = CLASSES - 1
+    model = fit(data[0], f"{method}(z, {options(strengths)})", tmp_path / "model.json")
     for expert in range(CLASSES):
-        z, y = conditional_data(logits, labels, expert, ordered)
-        assert len(z) > 100
-        weight = len(labels) / len(z)
-        a, beta = expert_of(model, expert)
-        assert a.min() >= 0 and beta.min() >= 0
-        objective = gap_objective(z, y, strengths, weight, ordered)
-        free = np.zeros(CLASSES + 1)
-        value = objective(np.concatenate([a.ravel(), beta, free]))[0]
-        weights, bias = scores @ a @ gaps, scores @ beta
-        ours = value + weight * (best_gauge(weights, bias, strengths)
-                                 - penalty(weights, bias, strengths)[0])
-        start = np.concatenate([np.eye(size).ravel(), np.zeros(size), free])
-        bounds = [(0, None)] * (size * CLASSES) + [(None, None)] * (CLASSES + 1)
-        theirs = minimum(objective, start, bounds)
-        assert ours <= theirs * (1 + 1e-8)
-        assert model["fit"]["certificates"][expert]["gradient"] <= 1e-6
+        check_bounded(model, data, strengths, method == "cms_op", expert)
+
+
+MANY = 40  # classes, and more parameters than a Hessian is kept for
+MANY_STRENGTHS = (1e-2, 1e-2, 5e-3)
+
+
+@pytest.fixture(scope="module", name="many")
+def simulated_with_many_classes(tmp_path_factory):
+    """As `data`."""
+    folder = simulate(tmp_path_factory.mktemp("many") / "data", "--preset", "street",
+                      "--classes", MANY, "--cases", 1, "--size", "80x80")
+    logits, labels, _ = calibration_voxels(folder)
+    return folder, logits.T, labels
+
+
+@pytest.mark.parametrize("method", ["ms", "dc"])
+def test_global_maps_of_many_classes_reach_scipys_minimum(many, tmp_path, method):
+    folder, logits, labels = many
+    model = fit(folder, f"{method}(z, {options(MANY_STRENGTHS)})", tmp_path / "model.json")
+    weights, bias = expert_of(model)
+    features = log_softmax(logits, axis=1) if method == "dc" else logits
+    ours = (loss(features @ weights.T + bias, labels)[0]
+            + best_gauge(weights, bias, MANY_STRENGTHS))
+    start = np.append(np.eye(MANY).ravel(), np.zeros(MANY))
+    theirs = minimum(affine_objective(features, labels, MANY_STRENGTHS, full), start)
+    assert ours <= theirs * (1 + 1e-8)
+    assert model["fit"]["certificates"][0]["gradient"] <= 1e-6
+
+
+@pytest.mark.parametrize("method", ["cms_ap", "cms_op"])
+def test_bounded_maps_of_many_classes_reach_scipys_minimum(many, tmp_path, method):
+    folder, logits, _ = many
+    model = fit(folder, f"{method}(z, {options(MANY_STRENGTHS)})", tmp_path / "model.json")
+    largest = np.bincount(logits.argmax(1)).argmax()
+    check_bounded(model, many, MANY_STRENGTHS, method == "cms_op", largest)
 
 
 def test_conditional_dirichlet_is_one_dirichlet_per_winner(data, tmp_path):

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/implicit_metric.h"
+
+#include "optim/lesson.h"
+#include "optim/vectors.h"
+
+namespace segcal {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+// A step ends where its slope is this share of the first one.
+constexpr double kSlopeShare = 0.1;
+
+// Sets of held variables in one step, and how often more are added to one; few that would leave the
+// box, one of so many, are bent back into it instead.
+constexpr int kMaxFaces = 30;
+constexpr int kMaxHolds = 10;
+constexpr Eigen::Index kFewOf = 1000;
+
+constexpr int kMaxProducts = 100;
+constexpr int kMaxHalvings = 14;
+
+Vector Apply(const Product& product, const Vector& v) {
+  const std::vector<double> result = product(Copy(v));
+  return View(result);
+}
+
+Vector Restricted(Vector v, const std::vector<char>& free) {
+  for (size_t i = 0; i < free.size(); ++i) {
+    if (free[i] == 0) v[static_cast<Eigen::Index>(i)] = 0.0;
+  }
+  return v;
+}
+
+// The end of a step, with slope and value of the quadratic there.
+struct StepEnd {
+  std::vector<double> point;
+  Vector slope;
+  double value = 0.0;
+};
+
+// Takes the variables at a bound that a step would take out of the box from the free ones; how
+// many.
+Eigen::Index HoldBack(const Box& box,
+                      const std::vector<double>& point,
+                      const Vector& step,
+                      std::vector<char>* free) {
+  Eigen::Index held = 0;
+  for (size_t i = 0; i < point.size(); ++i) {
+    const double d = step[static_cast<Eigen::Index>(i)];
+    const bool outward =
+        (point[i] <= box.lower[i] && d < 0.0) || (point[i] >= box.upper[i] && d > 0.0);
+    if ((*free)[i] == 0 || !outward) continue;
+    (*free)[i] = 0;
+    ++held;
+  }
+  return held;
+}
+
+class ImplicitMetric final : public Metric {
+ public:
+  explicit ImplicitMetric(ImplicitMatrix matrix) : matrix_(std::move(matrix)) {}
+
+  // Goes to about the minimum over the variables that no bound holds, looks again which are held,
+  // and goes on from there.
+  std::vector<double> Step(const Box& box,
+                           const std::vector<double>& point,
+                           const std::vector<double>& gradient,
+                           double /*damping*/) const override {
+    const double enough = kSlopeShare * box.ProjectedNorm(point, gradient);
+    if (enough == 0.0) return std::vector<double>(point.size(), 0.0);
+    const std::unique_ptr<AboutInverse> about_inverse = matrix_.about_inverse();
+    StepEnd end{.point = point, .slope = View(gradient), .value = 0.0};
+    for (int face = 0; face < kMaxFaces; ++face) {
+      const Vector step = FaceStep(box, *about_inverse, end, 0.5 * enough);
+      if (!Descend(box, point, gradient, step, &end)) break;
+      if (box.ProjectedNorm(end.point, Copy(end.slope)) <= enough) break;
+    }
+    return Copy(View(end.point) - View(point));
+  }
+  void Learn(const std::vector<double>& move, const std::vector<double>& change) override {
+    Lesson lesson = LessonOf(View(move), View(change), Multiply(View(move)));
+    if (!lesson.valid) return;
+    learned_.push_back({.vector = std::move(lesson.y), .factor = 1.0 / lesson.sy});
+    learned_.push_back({.vector = std::move(lesson.bs), .factor = -1.0 / lesson.sbs});
+  }
+
+ private:
+  // A term factor v v^T of the matrix.
+  struct RankOne {
+    Vector vector;
+    double factor = 0.0;
+  };
+
+  Vector Multiply(const Vector& v) const {
+    Vector result = Apply(matrix_.multiply, v);
+    for (const RankOne& term : learned_) result += (term.factor * term.vector.dot(v)) * term.vector;
+    return result;
+  }
+
+  // Where a variable at its bound would leave the box the others' minimum without it counts.
+  Vector FaceStep(const Box& box,
+                  const AboutInverse& about_inverse,
+                  const StepEnd& from,
+                  double enough) const {
+    std::vector<char> free = box.Free(from.point, Copy(from.slope));
+    Vector step = FreeStep(about_inverse.On(free), from.slope, free, enough);
+    for (int hold = 0; hold < kMaxHolds; ++hold) {
+      if (HoldBack(box, from.point, step, &free) <= step.size() / kFewOf) break;
+      step = FreeStep(about_inverse.On(free), from.slope, free, enough);
+    }
+    return step;
+  }
+
+  // Goes along a step, bent at the box and halved until the quadratic is lower; false if it is not.
+  bool Descend(const Box& box,
+               const std::vector<double>& point,
+               const std::vector<double>& gradient,
+               const Vector& step,
+               StepEnd* end) const {
+    double length = 1.0;
+    for (int i = 0; i < kMaxHalvings; ++i, length *= 0.5) {
+      StepEnd next{.point = Copy(View(end->point) + length * step), .slope = {}, .value = 0.0};
+      box.Clamp(&next.point);
+      const Vector total = View(next.point) - View(point);
+      next.slope = View(gradient) + Multiply(total);
+      next.value = 0.5 * total.dot(View(gradient) + next.slope);
+      if (!(next.value < end->value)) continue;
+      *end = std::move(next);
+      return true;
+    }
+    return false;
+  }
+
+  // Conjugate gradients on the free variables, until the slope there is at most `enough`.
+  Vector FreeStep(const Product& about_inverse,
+                  const Vector& slope,
+                  const std::vector<char>& free,
+                  double enough) const {
+    Vector step = Vector::Zero(slope.size());
+    Vector left = Restricted(-slope, free);
+    Vector scaled = Apply(about_inverse, left);
+    Vector direction = scaled;
+    double size = left.dot(scaled);
+    for (int i = 0; i < kMaxProducts && left.norm() > enough; ++i) {
+      const Vector product = Restricted(Multiply(direction), free);
+      const double curvature = direction.dot(product);
+      if (!(curvature > 0.0)) break;
+      step += (size / curvature) * direction;
+      left -= (size / curvature) * product;
+      scaled = Apply(about_inverse, left);
+      const double next = left.dot(scaled);
+      direction = scaled + (next / size) * direction;
+      size = next;
+    }
+    return step;
+  }
+
+  ImplicitMatrix matrix_;
+  std::vector<RankOne> learned_;
+};
+
+}  // namespace
+
+std::unique_ptr<Metric> MakeImplicitMetric(ImplicitMatrix matrix) {
+  return std::make_unique<ImplicitMetric>(std::move(matrix));
+}
+
+}  // namespace segcal
