@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/parallel.h"
 
@@ -25,6 +26,10 @@ constexpr double kDamping = 1e-12;
 
 // Passes after which the metric is taken from the model again, where we are.
 constexpr int64_t kRefreshPasses = 6;
+
+// An expert whose residual has not halved in so many passes is at the rounding of its sums, or too
+// slow to arrive.
+constexpr int kIdlePasses = 10;
 
 double Dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0.0;
@@ -107,6 +112,8 @@ struct Expert {
   std::unique_ptr<Metric> metric;
   std::vector<double> trial;
   int cuts = 0;
+  double least_residual = std::numeric_limits<double>::infinity();
+  int idle = 0;  // passes since it halved
   bool done = false;
   bool converged = false;
   std::vector<double> path;
@@ -120,8 +127,13 @@ void Propose(const ExpertProblem& problem, Expert* e) {
 
 void CheckConvergence(const ExpertProblem& problem, double tolerance, Expert* e) {
   e->path.push_back(e->here.value);
-  e->converged = problem.box.ProjectedNorm(e->point, e->here.gradient) <= tolerance;
-  e->done = e->converged;
+  const double residual = problem.box.ProjectedNorm(e->point, e->here.gradient);
+  if (residual <= 0.5 * e->least_residual) {
+    e->least_residual = residual;
+    e->idle = 0;
+  }
+  e->converged = residual <= tolerance;
+  e->done = e->converged || e->idle >= kIdlePasses;
   e->cuts = 0;
   if (!e->done) Propose(problem, e);
 }
@@ -135,6 +147,7 @@ void Refresh(const ExpertProblem& problem, int64_t expert, Expert* e) {
 
 // Takes in the exact value at the trial point and says where to look next.
 void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert* e) {
+  ++e->idle;
   const std::vector<double> move = Difference(e->trial, e->point);
   const bool decreases = Decreases(e->here, there, move);
   // Also on a rejected point the gradient teaches the metric.
@@ -147,7 +160,7 @@ void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert
   }
   e->path.push_back(e->here.value);
   ++e->cuts;
-  e->done = e->cuts == kMaxCuts;
+  e->done = e->cuts == kMaxCuts || e->idle >= kIdlePasses;
   if (!e->done) Propose(problem, e);
 }
 

@@ -139,6 +139,23 @@ TEST(SolveExperts, SaysWhenPassesRunOut) {
   EXPECT_EQ(result.experts[0].path.size(), 3u);
 }
 
+// Gradients with an error that no step takes away: it stops, and does not say that it is there.
+TEST(SolveExperts, StopsWhereNothingIsGained) {
+  ExpertProblem problem = ProblemOf({{{1.0, 1.0, 1.0}, {0.3, 0.7, 1.0}, 0.0}}, Unbounded(3), true);
+  const auto exact = problem.evaluate;
+  int calls = 0;
+  problem.evaluate = [&](const std::vector<std::vector<double>>& points) {
+    std::vector<Value> values = exact(points);
+    values[0].gradient[0] += ++calls % 2 == 0 ? 1e-3 : -1e-3;
+    return values;
+  };
+  const SolverResult result =
+      SolveExperts(problem, {{0.0, 0.0, 0.0}}, {.gradient_tolerance = 1e-6, .max_passes = 1000});
+  EXPECT_FALSE(result.experts[0].converged);
+  EXPECT_LT(result.passes, 40);
+  EXPECT_NEAR(result.experts[0].point[2], 1.0, 1e-2);
+}
+
 // Property: the value never rises from pass to pass, but for the rounding of its sum.
 TEST(SolveExperts, PathDescends) {
   const std::vector<Quadratic> truth = {{{1.0, 100.0, 1e-3}, {3.0, -1.0, 10.0}, 2.0}};
