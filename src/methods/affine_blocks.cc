@@ -3,6 +3,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 namespace segcal {
@@ -11,9 +12,11 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Added to a block, relative to its largest entry: a sample may have less rank than a row has
-// features. A row without any curvature has at least the other.
-constexpr double kDamping = 1e-9;
-constexpr double kLeastCurvature = 1e-6;
+// features, and sums of float32 products have that much rounding.
+constexpr double kDamping = 1e-7;
+
+// The same relative to the largest entry of all blocks, for rows without curvature.
+constexpr double kLeastCurvature = 1e-9;
 
 // The free parameters of one row and the factors of their block.
 struct Factor {
@@ -22,22 +25,28 @@ struct Factor {
 };
 
 // Takes out what is common to all rows, which does not change probabilities: where nothing curves a
-// step would follow the rounding of the slope.
-void TakeOutGauge(const AffineShape& shape, std::vector<double>* v) {
+// step would follow the rounding of the slope. A column with a row that is held has no such part.
+void TakeOutGauge(const AffineShape& shape, const std::vector<char>& free, std::vector<double>* v) {
   if (shape.gaps()) return;
   const auto features = static_cast<size_t>(shape.num_features());
-  for (size_t k = shape.diagonal ? features - 1 : 0; k < features; ++k) {
+  for (size_t k = 0; k < features; ++k) {
     double mean = 0.0;
-    for (size_t i = k; i < v->size(); i += features) mean += (*v)[i];
-    mean /= static_cast<double>(shape.num_rows());
-    for (size_t i = k; i < v->size(); i += features) (*v)[i] -= mean;
+    bool whole = true;
+    for (size_t i = k; i < v->size(); i += features) {
+      mean += (*v)[i] / static_cast<double>(shape.num_rows());
+      whole = whole && free[i] != 0;
+    }
+    for (size_t i = k; whole && i < v->size(); i += features) (*v)[i] -= mean;
   }
 }
 
 }  // namespace
 
 RowBlocks::RowBlocks(const AffineShape& shape, std::vector<double> blocks)
-    : shape_(shape), blocks_(std::move(blocks)) {}
+    : shape_(shape), blocks_(std::move(blocks)) {
+  const double largest = *std::max_element(blocks_.begin(), blocks_.end());
+  least_curvature_ = std::max(kLeastCurvature * largest, std::numeric_limits<double>::min());
+}
 
 Product RowBlocks::On(const std::vector<char>& free) const {
   const int64_t num_features = shape_.num_features();
@@ -54,12 +63,16 @@ Product RowBlocks::On(const std::vector<char>& free) const {
     const Eigen::Map<const Matrix> block(
         blocks_.data() + r * num_features * num_features, num_features, num_features);
     Eigen::MatrixXd h = block(features, features);
-    h.diagonal().array() += kDamping * std::max(h.diagonal().maxCoeff(), kLeastCurvature);
-    factor.llt.compute(h);
+    double add = std::max(kDamping * h.diagonal().maxCoeff(), least_curvature_);
+    do {  // tenfold until the factors exist
+      h.diagonal().array() += add;
+      factor.llt.compute(h);
+      add *= 10.0;
+    } while (factor.llt.info() != Eigen::Success);
     factors->push_back(std::move(factor));
   }
-  return [shape = shape_, factors](std::vector<double> v) {
-    TakeOutGauge(shape, &v);
+  return [shape = shape_, free, factors](std::vector<double> v) {
+    TakeOutGauge(shape, free, &v);
     std::vector<double> result(v.size());
     const Eigen::Map<const Eigen::VectorXd> from(v.data(), static_cast<Eigen::Index>(v.size()));
     Eigen::Map<Eigen::VectorXd> to(result.data(), from.size());
@@ -68,7 +81,7 @@ Product RowBlocks::On(const std::vector<char>& free) const {
       const Eigen::VectorXd solved = factor.llt.solve(own);
       to(factor.parameters) = solved;
     }
-    TakeOutGauge(shape, &result);
+    TakeOutGauge(shape, free, &result);
     return result;
   };
 }

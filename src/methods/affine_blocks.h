@@ -15,12 +15,13 @@ class RowBlocks final : public AboutInverse {
   // `blocks` is [row][feature][feature].
   RowBlocks(const AffineShape& shape, std::vector<double> blocks);
 
-  // The function outlives this.
+  // The function may outlive this.
   Product On(const std::vector<char>& free) const override;
 
  private:
   AffineShape shape_;
   std::vector<double> blocks_;
+  double least_curvature_;
 };
 
 }  // namespace segcal

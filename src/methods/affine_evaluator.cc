@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/check.h"
 #include "kernels/affine.h"
 #include "kernels/softmax.h"
 #include "methods/affine_objective.h"
@@ -152,6 +153,7 @@ void BatchEvaluator::AddProduct(const ExpertBatch& batch,
                                 const ExpertWeights& weights,
                                 const ExpertWeights& direction,
                                 double* product) {
+  SEGCAL_DCHECK(batch.weights() != nullptr);  // they are zero where there is no voxel
   Probabilities(batch, weights, false);
   float* change = weighted_;
   Scores(batch, direction, false, change);

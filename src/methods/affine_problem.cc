@@ -48,11 +48,12 @@ int64_t HessianBytes(const AffineShape& shape) {
   return n * n * int64_t{sizeof(double)} * (2 * shape.num_experts() + 4);
 }
 
-// Without Hessians: vectors of every expert (points, gradients, exact sums, what was learned), and
-// the blocks that one expert at a time has.
-int64_t VectorBytes(const AffineShape& shape) {
-  return shape.num_parameters() * int64_t{sizeof(double)} *
-         (20 * shape.num_experts() + 4 * shape.num_features());
+// Without Hessians: vectors of every expert (points, gradients, what was learned), exact sums of
+// every worker and their total, and blocks with their factors of the experts at work.
+int64_t VectorBytes(const AffineShape& shape, int64_t workers) {
+  const int64_t of_experts = shape.num_experts() * (20 + 5 * (workers + 1));
+  const int64_t of_blocks = 2 * shape.num_features() * std::min(workers, shape.num_experts());
+  return shape.num_parameters() * int64_t{sizeof(double)} * (of_experts + of_blocks);
 }
 
 bool IsDense(const AffineShape& shape) {
@@ -142,14 +143,18 @@ double AffineProblem::PenaltyWeight(size_t expert) const {
 }
 
 int64_t AffineProblem::bytes() const noexcept {
-  return sample_.bytes() + (IsDense(shape_) ? HessianBytes(shape_) : VectorBytes(shape_));
+  return sample_.bytes() + (IsDense(shape_) ? HessianBytes(shape_)
+                                            : VectorBytes(shape_, context_.stream.num_workers()));
 }
 
 // A single expert has all threads for its sample; several have one each.
+int AffineProblem::ThreadsOfOne() const noexcept {
+  return shape_.per_decision ? 1 : context_.stream.num_workers();
+}
+
 std::vector<double> AffineProblem::SampleHessian(int64_t expert,
                                                  const std::vector<double>& point) const {
-  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
-  std::vector<double> hessian = sample_.Hessian(expert, point, threads);
+  std::vector<double> hessian = sample_.Hessian(expert, point, ThreadsOfOne());
   const double share = sample_.weight(expert) > 0.0 ? 1.0 / sample_.weight(expert) : 0.0;
   for (double& h : hessian) h *= share;
   return hessian;
@@ -159,7 +164,7 @@ std::vector<double> AffineProblem::SampleHessian(int64_t expert,
 std::unique_ptr<Metric> AffineProblem::ImplicitCurvature(const AffineRegularizer& regularizer,
                                                          int64_t expert,
                                                          const std::vector<double>& point) const {
-  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
+  const int threads = ThreadsOfOne();
   const double share = 1.0 / std::max(1.0, sample_.weight(expert));
   const double weight = PenaltyWeight(static_cast<size_t>(expert));
   const auto product = [=, this, &regularizer](const std::vector<double>& direction) {
@@ -204,7 +209,8 @@ AffineSolution AffineProblem::Resolve(const Penalty& penalty,
                                       const ExpertParameters& start,
                                       double gradient_tolerance,
                                       int64_t max_passes) const {
-  return SolveWith(penalty, start, gradient_tolerance, max_passes, !kept_.empty());
+  const bool skip_model = !IsDense(shape_) || !kept_.empty();
+  return SolveWith(penalty, start, gradient_tolerance, max_passes, skip_model);
 }
 
 AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
@@ -221,8 +227,6 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   const auto objective = [&](const ExpertSums& sums, size_t e, const std::vector<double>& point) {
     return Objective(sums, regularizer.Evaluate(point), PenaltyWeight(e));
   };
-  const int threads = shape_.per_decision ? 1 : context_.stream.num_workers();
-
   int64_t passes = 0;
   ExpertProblem problem;
   problem.box = box_;
@@ -235,7 +239,7 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
     return values;
   };
   problem.model = [&](int64_t e, const std::vector<double>& point) {
-    return objective(sample_.Evaluate(e, point, threads), static_cast<size_t>(e), point);
+    return objective(sample_.Evaluate(e, point, ThreadsOfOne()), static_cast<size_t>(e), point);
   };
   problem.model_curvature = [&](int64_t e, const std::vector<double>& point) {
     if (!IsDense(shape_)) return ImplicitCurvature(regularizer, e, point);

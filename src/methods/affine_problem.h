@@ -53,6 +53,7 @@ class AffineProblem {
                            double gradient_tolerance,
                            int64_t max_passes,
                            bool skip_model) const;
+  int ThreadsOfOne() const noexcept;
   std::unique_ptr<Metric> ImplicitCurvature(const AffineRegularizer& regularizer,
                                             int64_t expert,
                                             const std::vector<double>& point) const;

@@ -174,12 +174,11 @@ Value AffineRegularizer::Evaluate(const std::vector<double>& parameters) const {
   return result;
 }
 
-// The gradient is affine in the parameters: products are differences from the origin.
+// The gradient is affine in the parameters, and linear where the anchor is zero.
 std::vector<double> AffineRegularizer::Product(const std::vector<double>& direction) const {
-  std::vector<double> product = Evaluate(direction).gradient;
-  const std::vector<double> origin = Evaluate(std::vector<double>(direction.size(), 0.0)).gradient;
-  for (size_t i = 0; i < product.size(); ++i) product[i] -= origin[i];
-  return product;
+  Penalty linear = penalty_;
+  linear.anchor = 0.0;
+  return AffineRegularizer(shape_, linear).Evaluate(direction).gradient;
 }
 
 std::vector<double> AffineRegularizer::Hessian() const {

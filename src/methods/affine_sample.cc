@@ -15,8 +15,10 @@ namespace {
 // The random stream of case c, apart from other uses of the seed.
 constexpr uint64_t kExpertStream = 0x4558504552540000;
 
-// A stratum keeps at least this many of its voxels.
+// A stratum keeps at least this many of its voxels; less where there are so many strata that all
+// together would take more than kRareBytes.
 constexpr double kRareVoxels = 256.0;
+constexpr double kRareBytes = 1 << 26;
 
 // A drawn voxel; `place` orders voxels whatever thread found them.
 struct Column {
@@ -36,13 +38,17 @@ std::vector<double> SharesOf(const AffineShape& shape,
   for (size_t s = 0; s < confusion.size(); ++s) {
     expert_voxels[expert_of(s)] += static_cast<double>(confusion[s]);
   }
+  const auto strata = static_cast<double>(
+      std::count_if(confusion.begin(), confusion.end(), [](int64_t own) { return own > 0; }));
+  const double bytes = static_cast<double>(shape.num_features()) * sizeof(float);
+  const double rare = std::min(kRareVoxels, kRareBytes / (bytes * std::max(1.0, strata)));
   std::vector<double> shares(confusion.size(), 0.0);
   for (size_t s = 0; s < confusion.size(); ++s) {
     const auto own = static_cast<double>(confusion[s]);
     if (own == 0.0) continue;
     const double proportional =
         static_cast<double>(sizes[expert_of(s)]) / expert_voxels[expert_of(s)];
-    shares[s] = std::min(1.0, std::max(proportional, kRareVoxels / own));
+    shares[s] = std::min(1.0, std::max(proportional, rare / own));
   }
   return shares;
 }

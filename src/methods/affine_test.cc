@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 
 #include "core/rng.h"
@@ -163,6 +164,19 @@ TEST_P(EveryAffineSpace, ProductsAndBlocksAreThoseOfTheHessian) {
     EXPECT_EQ(product, sample.Product(e, p, direction, 1));
     EXPECT_EQ(blocks, sample.RowBlocks(e, p, 1.0, 1));
   }
+}
+
+// Blocks of some of the voxels are scaled to all.
+TEST_P(EveryAffineSpace, BlocksOfAShareStandForAllVoxels) {
+  const Scene scene = RandomScene({.num_classes = kClasses, .shape = {160, 160}});
+  const auto stream = scene.Stream(1);
+  const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
+  const std::vector<double> p = RandomParameters(11);
+  const std::vector<double> all = sample.RowBlocks(0, p, 1.0, 1);
+  const std::vector<double> some = sample.RowBlocks(0, p, 0.3, 1);
+  EXPECT_NE(all, some);
+  const double largest = *std::max_element(all.begin(), all.end());
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_NEAR(some[i], all[i], 0.15 * largest) << i;
 }
 
 // A sample that holds everything gives the sums of a pass; one that does not stands for all voxels.

@@ -33,7 +33,7 @@ TEST(DenseMetric, LearnsNothingFromNegativeCurvature) {
 }
 
 // A move along which the gradient hardly changes: a fifth of the curvature stays.
-TEST(DenseMetric, ForgetsNoMoreThanAFifthAtOnce) {
+TEST(DenseMetric, KeepsAtLeastAFifthOfTheCurvature) {
   auto metric = MakeDenseMetric({2.0, 0.0, 0.0, 2.0});
   metric->Learn({1.0, 0.0}, {1e-3, 0.0});
   const double gradient = kLeastTaught * 2.0;

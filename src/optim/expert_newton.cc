@@ -76,6 +76,7 @@ double Search(const ExpertProblem& problem,
   double length = 1.0;
   for (int cut = 0; cut < kMaxCuts; ++cut, length *= kCut) {
     std::vector<double> next = Moved(problem.box, at->point, step, length);
+    if (next == at->point) return 0.0;
     Value there = problem.model(expert, next);
     if (!Decreases(at->here, there, Difference(next, at->point))) continue;
     *at = {.point = std::move(next), .here = std::move(there)};
@@ -112,40 +113,40 @@ struct Expert {
   std::unique_ptr<Metric> metric;
   std::vector<double> trial;
   int cuts = 0;
-  double least_residual = std::numeric_limits<double>::infinity();
-  int idle = 0;  // passes since it halved
+  double halved_residual = std::numeric_limits<double>::infinity();
+  int idle = 0;  // passes since the residual halved last
   bool done = false;
   bool converged = false;
   std::vector<double> path;
 };
 
+// Says where to look next; done where no step leads away.
 void Propose(const ExpertProblem& problem, Expert* e) {
   const std::vector<double> step =
       e->metric->Step(problem.box, e->point, e->here.gradient, kDamping);
   e->trial = Moved(problem.box, e->point, step, std::pow(kCut, e->cuts));
+  e->done = e->trial == e->point;
 }
 
 void CheckConvergence(const ExpertProblem& problem, double tolerance, Expert* e) {
   e->path.push_back(e->here.value);
   const double residual = problem.box.ProjectedNorm(e->point, e->here.gradient);
-  if (residual <= 0.5 * e->least_residual) {
-    e->least_residual = residual;
+  if (residual <= 0.5 * e->halved_residual) {
+    e->halved_residual = residual;
     e->idle = 0;
   }
   e->converged = residual <= tolerance;
   e->done = e->converged || e->idle >= kIdlePasses;
   e->cuts = 0;
-  if (!e->done) Propose(problem, e);
 }
 
 // A metric taken at the model's minimum fits less and less as the point moves on.
 void Refresh(const ExpertProblem& problem, int64_t expert, Expert* e) {
   e->metric = problem.model_curvature(expert, e->point);
   e->cuts = 0;
-  Propose(problem, e);
 }
 
-// Takes in the exact value at the trial point and says where to look next.
+// Takes in the exact value at the trial point.
 void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert* e) {
   ++e->idle;
   const std::vector<double> move = Difference(e->trial, e->point);
@@ -160,8 +161,7 @@ void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert
   }
   e->path.push_back(e->here.value);
   ++e->cuts;
-  e->done = e->cuts == kMaxCuts || e->idle >= kIdlePasses;
-  if (!e->done) Propose(problem, e);
+  e->done = e->idle >= kIdlePasses;
 }
 
 ExpertSolution SolutionOf(const ExpertProblem& problem, Expert e) {
@@ -199,10 +199,12 @@ SolverResult SolveExperts(const ExpertProblem& problem,
     return problem.evaluate(points);
   };
   std::vector<Value> values = evaluate();
-  for (size_t i = 0; i < experts.size(); ++i) {
-    experts[i].here = std::move(values[i]);
-    CheckConvergence(problem, options.gradient_tolerance, &experts[i]);
-  }
+  ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
+    Expert& e = experts[static_cast<size_t>(i)];
+    e.here = std::move(values[static_cast<size_t>(i)]);
+    CheckConvergence(problem, options.gradient_tolerance, &e);
+    if (!e.done) Propose(problem, &e);
+  });
   const auto all_done = [&] {
     return std::all_of(experts.begin(), experts.end(), [](const Expert& e) { return e.done; });
   };
@@ -214,6 +216,7 @@ SolverResult SolveExperts(const ExpertProblem& problem,
       if (e.done) return;
       Advance(problem, options.gradient_tolerance, std::move(values[static_cast<size_t>(i)]), &e);
       if (!e.done && refresh) Refresh(problem, i, &e);
+      if (!e.done) Propose(problem, &e);
     });
   }
   result.experts.resize(experts.size());

@@ -37,7 +37,7 @@ struct ExpertSolution {
   double value = 0.0;
   std::vector<double> gradient;
   double residual = 0.0;   // norm of the projected gradient
-  double decrement = 0.0;  // sqrt(g^T B^-1 g) on the free variables
+  double decrement = 0.0;  // about sqrt(g^T B^-1 g) on the free variables
   bool converged = false;
   std::vector<double> path;  // the value after each pass
 };
@@ -49,7 +49,8 @@ struct SolverResult {
 
 // 1. Damped Newton on the model, each expert on its own.
 // 2. Exact gradients with the model's curvature as metric, corrected by what the gradients teach,
-//    with a line search; experts share passes and stop on their own.
+//    with a line search; experts share passes and stop on their own,
+//    also where they gain nothing.
 SolverResult SolveExperts(const ExpertProblem& problem,
                           const std::vector<std::vector<double>>& start,
                           const SolverOptions& options);

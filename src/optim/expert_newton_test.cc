@@ -162,6 +162,7 @@ TEST(SolveExperts, PathDescends) {
   const SolverResult result = SolveExperts(
       ProblemOf(truth, Unbounded(3), false), {{0.0, 0.0, 0.0}}, {.gradient_tolerance = 1e-10});
   const std::vector<double>& path = result.experts[0].path;
+  ASSERT_GT(path.size(), 2u);
   for (size_t i = 1; i < path.size(); ++i) EXPECT_LE(path[i], path[i - 1] + 1e-12);
 }
 

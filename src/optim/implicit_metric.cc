@@ -9,7 +9,8 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 
-// A step ends where its slope is this share of the first one.
+// A step ends where its slope is this share of the first one: what is left is less than how far the
+// matrix, of a sample, is from the truth.
 constexpr double kSlopeShare = 0.1;
 
 // Sets of held variables in one step, and how often more are added to one; few that would leave the
@@ -18,7 +19,10 @@ constexpr int kMaxFaces = 30;
 constexpr int kMaxHolds = 10;
 constexpr Eigen::Index kFewOf = 1000;
 
-constexpr int kMaxProducts = 100;
+// Products in one step: more are the sign of a slope that is rounding.
+constexpr int kMaxProducts = 400;
+
+// Of a step that does not descend: shorter ones are not worth their products.
 constexpr int kMaxHalvings = 14;
 
 Vector Apply(const Product& product, const Vector& v) {
@@ -72,8 +76,9 @@ class ImplicitMetric final : public Metric {
     if (enough == 0.0) return std::vector<double>(point.size(), 0.0);
     const std::unique_ptr<AboutInverse> about_inverse = matrix_.about_inverse();
     StepEnd end{.point = point, .slope = View(gradient), .value = 0.0};
-    for (int face = 0; face < kMaxFaces; ++face) {
-      const Vector step = FaceStep(box, *about_inverse, end, 0.5 * enough);
+    int products = 0;
+    for (int face = 0; face < kMaxFaces && products < kMaxProducts; ++face) {
+      const Vector step = FaceStep(box, *about_inverse, end, 0.5 * enough, &products);
       if (!Descend(box, point, gradient, step, &end)) break;
       if (box.ProjectedNorm(end.point, Copy(end.slope)) <= enough) break;
     }
@@ -103,12 +108,13 @@ class ImplicitMetric final : public Metric {
   Vector FaceStep(const Box& box,
                   const AboutInverse& about_inverse,
                   const StepEnd& from,
-                  double enough) const {
+                  double enough,
+                  int* products) const {
     std::vector<char> free = box.Free(from.point, Copy(from.slope));
-    Vector step = FreeStep(about_inverse.On(free), from.slope, free, enough);
+    Vector step = FreeStep(about_inverse.On(free), from.slope, free, enough, products);
     for (int hold = 0; hold < kMaxHolds; ++hold) {
       if (HoldBack(box, from.point, step, &free) <= step.size() / kFewOf) break;
-      step = FreeStep(about_inverse.On(free), from.slope, free, enough);
+      step = FreeStep(about_inverse.On(free), from.slope, free, enough, products);
     }
     return step;
   }
@@ -137,13 +143,14 @@ class ImplicitMetric final : public Metric {
   Vector FreeStep(const Product& about_inverse,
                   const Vector& slope,
                   const std::vector<char>& free,
-                  double enough) const {
+                  double enough,
+                  int* products) const {
     Vector step = Vector::Zero(slope.size());
     Vector left = Restricted(-slope, free);
     Vector scaled = Apply(about_inverse, left);
     Vector direction = scaled;
     double size = left.dot(scaled);
-    for (int i = 0; i < kMaxProducts && left.norm() > enough; ++i) {
+    for (; *products < kMaxProducts && left.norm() > enough; ++*products) {
       const Vector product = Restricted(Multiply(direction), free);
       const double curvature = direction.dot(product);
       if (!(curvature > 0.0)) break;

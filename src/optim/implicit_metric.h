@@ -26,8 +26,8 @@ struct ImplicitMatrix {
   Product multiply;
   std::function<std::unique_ptr<AboutInverse>()> about_inverse;
 };
-// Steps come from conjugate gradients and end short of the minimum, at a tenth of the slope they
-// begin with; `damping` does nothing, since a short step is damped.
+// Steps come from conjugate gradients and end short of the minimum; `damping` does nothing, since a
+// short step is damped.
 std::unique_ptr<Metric> MakeImplicitMetric(ImplicitMatrix matrix);
 
 }  // namespace segcal

@@ -13,14 +13,14 @@ class Metric {
  public:
   virtual ~Metric() = default;
   // The step from `point` to the minimum of g d + d B d / 2 over the box. `damping`, relative to
-  // the diagonal of B, is added to it.
+  // the largest entry of B, is added to its diagonal.
   virtual std::vector<double> Step(const Box& box,
                                    const std::vector<double>& point,
                                    const std::vector<double>& gradient,
                                    double damping) const = 0;
   // Changes B so that it maps `move` to `change`, the difference of gradients (the update of
-  // Broyden, Fletcher, Goldfarb and Shanno); skipped where the curvature along the move is not
-  // positive.
+  // Broyden, Fletcher, Goldfarb and Shanno), or nearly so where that has far less curvature than
+  // was known; skipped where the curvature along the move is not positive.
   virtual void Learn(const std::vector<double>& move, const std::vector<double>& change) = 0;
 };
 

@@ -249,7 +249,7 @@ def check_bounded(model, data, strengths, ordered, expert):
     start = np.concatenate([np.eye(size).ravel(), np.zeros(size), free])
     bounds = [(0, None)] * (size * classes) + [(None, None)] * (classes + 1)
     theirs = minimum(objective, start, bounds)
-    assert ours <= theirs * (1 + 1e-8)
+    assert theirs * (1 - 1e-4) <= ours <= theirs * (1 + 1e-8)  # far below: SciPy was not there
     assert model["fit"]["certificates"][expert]["gradient"] <= 1e-6
 
 
@@ -284,8 +284,16 @@ def test_global_maps_of_many_classes_reach_scipys_minimum(many, tmp_path, method
             + best_gauge(weights, bias, MANY_STRENGTHS))
     start = np.append(np.eye(MANY).ravel(), np.zeros(MANY))
     theirs = minimum(affine_objective(features, labels, MANY_STRENGTHS, full), start)
-    assert ours <= theirs * (1 + 1e-8)
+    assert theirs * (1 - 1e-4) <= ours <= theirs * (1 + 1e-8)
     assert model["fit"]["certificates"][0]["gradient"] <= 1e-6
+
+
+@pytest.mark.parametrize("kappa", [1e-4, 1e-6])
+@pytest.mark.parametrize("method", ["vs", "ms_c", "dc", "cms_ap"])
+def test_maps_of_many_classes_converge_with_little_penalty(many, tmp_path, method, kappa):
+    model = fit(many[0], f"{method}(z, kappa={kappa})", tmp_path / "model.json")
+    assert model["fit"]["status"] == "converged"
+    assert model["fit"]["nll_after"] < model["fit"]["nll_before"]
 
 
 @pytest.mark.parametrize("method", ["cms_ap", "cms_op"])
