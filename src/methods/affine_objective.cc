@@ -8,18 +8,18 @@
 namespace segcal {
 namespace {
 
-// Sums of all experts, order-free between blocks.
+// Sums of all experts, order-free between blocks. Experts without voxels take no memory.
 class AffineTotals {
  public:
   explicit AffineTotals(const AffineShape& shape)
-      : experts_(static_cast<size_t>(shape.num_experts())) {
-    for (Expert& e : experts_) {
-      e.pending.gradient.resize(static_cast<size_t>(shape.num_parameters()));
-      e.gradient.resize(e.pending.gradient.size());
-    }
-  }
-  ExpertSums* pending(int64_t expert) noexcept {
-    return &experts_[static_cast<size_t>(expert)].pending;
+      : num_parameters_(static_cast<size_t>(shape.num_parameters())),
+        experts_(static_cast<size_t>(shape.num_experts())) {}
+
+  ExpertSums* pending(int64_t expert) {
+    Expert& e = experts_[static_cast<size_t>(expert)];
+    e.pending.gradient.resize(num_parameters_);
+    e.gradient.resize(num_parameters_);
+    return &e.pending;
   }
 
   void Flush() noexcept {
@@ -33,8 +33,10 @@ class AffineTotals {
       e.pending.loss = 0.0;
     }
   }
-  void Merge(const AffineTotals& other) noexcept {
+  void Merge(const AffineTotals& other) {
     for (size_t i = 0; i < experts_.size(); ++i) {
+      if (other.experts_[i].gradient.empty()) continue;
+      experts_[i].gradient.resize(num_parameters_);
       experts_[i].count += other.experts_[i].count;
       experts_[i].loss.Merge(other.experts_[i].loss);
       for (size_t k = 0; k < experts_[i].gradient.size(); ++k) {
@@ -48,6 +50,7 @@ class AffineTotals {
       sums[i].count = experts_[i].count;
       sums[i].loss = experts_[i].loss.value();
       for (const ExactSum& sum : experts_[i].gradient) sums[i].gradient.push_back(sum.value());
+      sums[i].gradient.resize(num_parameters_);
     }
     return sums;
   }
@@ -59,6 +62,7 @@ class AffineTotals {
     ExactSum loss;
     std::vector<ExactSum> gradient;
   };
+  size_t num_parameters_;
   std::vector<Expert> experts_;
 };
 

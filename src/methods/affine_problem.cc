@@ -48,10 +48,10 @@ int64_t HessianBytes(const AffineShape& shape) {
   return n * n * int64_t{sizeof(double)} * (2 * shape.num_experts() + 4);
 }
 
-// Without Hessians: vectors of every expert (points, gradients, what was learned), exact sums of
-// every worker and their total, and blocks with their factors of the experts at work.
-int64_t VectorBytes(const AffineShape& shape, int64_t workers) {
-  const int64_t of_experts = shape.num_experts() * (20 + 5 * (workers + 1));
+// Without Hessians: points and gradients of every expert; of those with voxels what was learned,
+// and exact sums of every worker and in total; blocks with their factors of the experts at work.
+int64_t VectorBytes(const AffineShape& shape, int64_t with_voxels, int64_t workers) {
+  const int64_t of_experts = 6 * shape.num_experts() + with_voxels * (14 + 5 * (workers + 1));
   const int64_t of_blocks = 2 * shape.num_features() * std::min(workers, shape.num_experts());
   return shape.num_parameters() * int64_t{sizeof(double)} * (of_experts + of_blocks);
 }
@@ -143,8 +143,10 @@ double AffineProblem::PenaltyWeight(size_t expert) const {
 }
 
 int64_t AffineProblem::bytes() const noexcept {
-  return sample_.bytes() + (IsDense(shape_) ? HessianBytes(shape_)
-                                            : VectorBytes(shape_, context_.stream.num_workers()));
+  if (IsDense(shape_)) return sample_.bytes() + HessianBytes(shape_);
+  const auto with_voxels =
+      std::count_if(voxels_.begin(), voxels_.end(), [](int64_t own) { return own > 0; });
+  return sample_.bytes() + VectorBytes(shape_, with_voxels, context_.stream.num_workers());
 }
 
 // A single expert has all threads for its sample; several have one each.
