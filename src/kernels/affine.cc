@@ -2,6 +2,7 @@
 #include "kernels/affine.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/dispatch.h"
 
@@ -40,15 +41,37 @@ void ShiftRowPass(const float* from, const double* shift, int64_t count, double 
 
 // Rows and vectors of voxels handled together: 4 x 2 sums, 2 features and a weight fit the 16
 // registers.
-constexpr int64_t kRows = 4;
+constexpr int64_t kRows = kSparseRows;
+
+// The columns of a row of weights: all of them, or those of a list.
+struct AllColumns {
+  int64_t count;
+  HWY_INLINE int64_t operator[](int64_t i) const { return i; }
+};
+struct ListedColumns {
+  const int32_t* columns;
+  int64_t count;
+  HWY_INLINE int64_t operator[](int64_t i) const { return columns[i]; }
+};
+
+ListedColumns ColumnsOf(const SparsePattern& pattern, int64_t group) {
+  const int32_t* begin = pattern.begin.data() + group;
+  return {pattern.columns.data() + begin[0], begin[1] - begin[0]};
+}
 
 // Adds kR rows for two vectors of voxels at v to what is in `a` and `b`.
-template <int64_t kR>
-HWY_INLINE void AddRows(
-    const float* features, int64_t num_features, const float* weights, int64_t v, VF* a, VF* b) {
+template <int64_t kR, class Columns>
+HWY_INLINE void AddRows(const float* features,
+                        int64_t num_features,
+                        Columns columns,
+                        const float* weights,
+                        int64_t v,
+                        VF* a,
+                        VF* b) {
   const DF d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t k = 0; k < num_features; ++k) {
+  for (int64_t i = 0; i < columns.count; ++i) {
+    const int64_t k = columns[i];
     const VF x = hn::Load(d, features + k * kTileVoxels + v);
     const VF y = hn::Load(d, features + k * kTileVoxels + v + lanes);
     for (int64_t r = 0; r < kR; ++r) {
@@ -60,9 +83,10 @@ HWY_INLINE void AddRows(
 }
 
 // The small part first, so that it is not lost in the sum.
-template <int64_t kR>
+template <int64_t kR, class Columns>
 HWY_INLINE void AffineRows(const float* features,
                            int64_t num_features,
+                           Columns columns,
                            const float* weights,
                            const float* weights_low,
                            int64_t v,
@@ -72,11 +96,39 @@ HWY_INLINE void AffineRows(const float* features,
   VF a[kR];
   VF b[kR];
   for (int64_t r = 0; r < kR; ++r) a[r] = b[r] = hn::Zero(d);
-  if (weights_low != nullptr) AddRows<kR>(features, num_features, weights_low, v, a, b);
-  AddRows<kR>(features, num_features, weights, v, a, b);
+  if (weights_low != nullptr) AddRows<kR>(features, num_features, columns, weights_low, v, a, b);
+  AddRows<kR>(features, num_features, columns, weights, v, a, b);
   for (int64_t r = 0; r < kR; ++r) {
     hn::Store(a[r], d, rows + r * kTileVoxels + v);
     hn::Store(b[r], d, rows + r * kTileVoxels + v + lanes);
+  }
+}
+
+// columns_of(r) are those of the rows from r on, kRows of them or the last ones.
+template <class ColumnsOfRows>
+HWY_INLINE void ForEachRows(const float* features,
+                            int64_t num_features,
+                            const float* weights,
+                            const float* weights_low,
+                            int64_t num_rows,
+                            int64_t count,
+                            float* rows,
+                            ColumnsOfRows columns_of) {
+  const int64_t step = 2 * static_cast<int64_t>(hn::Lanes(DF()));
+  for (int64_t v = 0; v < count; v += step) {
+    const auto add = [&](auto size, int64_t r) HWY_ATTR {
+      const float* low = weights_low == nullptr ? nullptr : weights_low + r * num_features;
+      AffineRows<decltype(size)::value>(features,
+                                        num_features,
+                                        columns_of(r),
+                                        weights + r * num_features,
+                                        low,
+                                        v,
+                                        rows + r * kTileVoxels);
+    };
+    int64_t r = 0;
+    for (; r + kRows <= num_rows; r += kRows) add(std::integral_constant<int64_t, kRows>(), r);
+    for (; r < num_rows; ++r) add(std::integral_constant<int64_t, 1>(), r);
   }
 }
 
@@ -87,21 +139,24 @@ void AffinePass(const float* features,
                 int64_t num_rows,
                 int64_t count,
                 float* rows) {
-  const int64_t step = 2 * static_cast<int64_t>(hn::Lanes(DF()));
-  const auto low = [&](int64_t r) {
-    return weights_low == nullptr ? nullptr : weights_low + r * num_features;
-  };
-  for (int64_t v = 0; v < count; v += step) {
-    int64_t r = 0;
-    for (; r + kRows <= num_rows; r += kRows) {
-      AffineRows<kRows>(
-          features, num_features, weights + r * num_features, low(r), v, rows + r * kTileVoxels);
-    }
-    for (; r < num_rows; ++r) {
-      AffineRows<1>(
-          features, num_features, weights + r * num_features, low(r), v, rows + r * kTileVoxels);
-    }
-  }
+  ForEachRows(
+      features, num_features, weights, weights_low, num_rows, count, rows, [&](int64_t) HWY_ATTR {
+        return AllColumns{num_features};
+      });
+}
+
+void SparseAffinePass(const float* features,
+                      int64_t num_features,
+                      const float* weights,
+                      const float* weights_low,
+                      int64_t num_rows,
+                      const SparsePattern& pattern,
+                      int64_t count,
+                      float* rows) {
+  ForEachRows(
+      features, num_features, weights, weights_low, num_rows, count, rows, [&](int64_t r) HWY_ATTR {
+        return ColumnsOf(pattern, r / kRows);
+      });
 }
 
 // Vectors of voxels whose exponentials are computed together.
@@ -178,9 +233,15 @@ void ResidualPass(const int32_t* labels, int64_t num_classes, int64_t count, flo
   }
 }
 
-template <int64_t kA, int64_t kB>
-HWY_INLINE void OuterBlock(
-    const float* a, const float* b, int64_t num_b, int64_t count, double* sums) {
+// Dot products of kA rows with the kB rows that are columns[first], columns[first + 1], ...
+template <int64_t kA, int64_t kB, class Columns>
+HWY_INLINE void OuterBlock(const float* a,
+                           const float* b,
+                           int64_t num_b,
+                           Columns columns,
+                           int64_t first,
+                           int64_t count,
+                           double* sums) {
   const DF d;
   VF dot[kA][kB];
   for (int64_t i = 0; i < kA; ++i) {
@@ -188,7 +249,7 @@ HWY_INLINE void OuterBlock(
   }
   for (int64_t v = 0; v < count; v += static_cast<int64_t>(hn::Lanes(d))) {
     VF x[kB];
-    for (int64_t j = 0; j < kB; ++j) x[j] = hn::Load(d, b + j * kTileVoxels + v);
+    for (int64_t j = 0; j < kB; ++j) x[j] = hn::Load(d, b + columns[first + j] * kTileVoxels + v);
     for (int64_t i = 0; i < kA; ++i) {
       const VF y = hn::Load(d, a + i * kTileVoxels + v);
       for (int64_t j = 0; j < kB; ++j) dot[i][j] = hn::MulAdd(y, x[j], dot[i][j]);
@@ -196,25 +257,54 @@ HWY_INLINE void OuterBlock(
   }
   for (int64_t i = 0; i < kA; ++i) {
     for (int64_t j = 0; j < kB; ++j) {
-      sums[i * num_b + j] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, dot[i][j])));
+      sums[i * num_b + columns[first + j]] +=
+          static_cast<double>(hn::GetLane(hn::SumOfLanes(d, dot[i][j])));
     }
   }
 }
 
-template <int64_t kA>
+template <int64_t kA, int64_t kB, class Columns>
 HWY_INLINE void OuterRows(
-    const float* a, const float* b, int64_t num_b, int64_t count, double* sums) {
+    const float* a, const float* b, int64_t num_b, Columns columns, int64_t count, double* sums) {
   int64_t k = 0;
-  for (; k + 3 <= num_b; k += 3) OuterBlock<kA, 3>(a, b + k * kTileVoxels, num_b, count, sums + k);
-  for (; k < num_b; ++k) OuterBlock<kA, 1>(a, b + k * kTileVoxels, num_b, count, sums + k);
+  for (; k + kB <= columns.count; k += kB) OuterBlock<kA, kB>(a, b, num_b, columns, k, count, sums);
+  for (; k < columns.count; ++k) OuterBlock<kA, 1>(a, b, num_b, columns, k, count, sums);
 }
 
 void OuterPass(
     const float* a, int64_t num_a, const float* b, int64_t num_b, int64_t count, double* sums) {
+  const AllColumns all{num_b};
   int64_t r = 0;
   for (; r + 3 <= num_a; r += 3)
-    OuterRows<3>(a + r * kTileVoxels, b, num_b, count, sums + r * num_b);
-  for (; r < num_a; ++r) OuterRows<1>(a + r * kTileVoxels, b, num_b, count, sums + r * num_b);
+    OuterRows<3, 3>(a + r * kTileVoxels, b, num_b, all, count, sums + r * num_b);
+  for (; r < num_a; ++r)
+    OuterRows<1, 3>(a + r * kTileVoxels, b, num_b, all, count, sums + r * num_b);
+}
+
+void SparseOuterPass(const float* a,
+                     int64_t num_a,
+                     const float* b,
+                     int64_t num_b,
+                     const SparsePattern& pattern,
+                     int64_t count,
+                     double* sums) {
+  int64_t r = 0;
+  for (; r + kSparseRows <= num_a; r += kSparseRows) {
+    OuterRows<kSparseRows, 2>(a + r * kTileVoxels,
+                              b,
+                              num_b,
+                              ColumnsOf(pattern, r / kSparseRows),
+                              count,
+                              sums + r * num_b);
+  }
+  for (; r < num_a; ++r) {
+    OuterRows<1, 2>(a + r * kTileVoxels,
+                    b,
+                    num_b,
+                    ColumnsOf(pattern, r / kSparseRows),
+                    count,
+                    sums + r * num_b);
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -233,9 +323,11 @@ int64_t Rounded(int64_t count) noexcept {
 
 HWY_EXPORT(ShiftRowPass);
 HWY_EXPORT(AffinePass);
+HWY_EXPORT(SparseAffinePass);
 HWY_EXPORT(SoftmaxScoresPass);
 HWY_EXPORT(ResidualPass);
 HWY_EXPORT(OuterPass);
+HWY_EXPORT(SparseOuterPass);
 
 void ShiftRow(
     const float* from, const double* shift, int64_t count, double limit, float* to) noexcept {
@@ -251,6 +343,18 @@ void AffineTile(const float* features,
                 float* rows) noexcept {
   SEGCAL_DISPATCH(AffinePass)
   (features, num_features, weights, weights_low, num_rows, Rounded(count), rows);
+}
+
+void SparseAffineTile(const float* features,
+                      int64_t num_features,
+                      const float* weights,
+                      const float* weights_low,
+                      int64_t num_rows,
+                      const SparsePattern& pattern,
+                      int64_t count,
+                      float* rows) noexcept {
+  SEGCAL_DISPATCH(SparseAffinePass)
+  (features, num_features, weights, weights_low, num_rows, pattern, Rounded(count), rows);
 }
 
 void SoftmaxScores(const float* scores,
@@ -275,6 +379,16 @@ void AddOuterProduct(const float* a,
                      int64_t count,
                      double* sums) noexcept {
   SEGCAL_DISPATCH(OuterPass)(a, num_a, b, num_b, Rounded(count), sums);
+}
+
+void AddSparseOuterProduct(const float* a,
+                           int64_t num_a,
+                           const float* b,
+                           int64_t num_b,
+                           const SparsePattern& pattern,
+                           int64_t count,
+                           double* sums) noexcept {
+  SEGCAL_DISPATCH(SparseOuterPass)(a, num_a, b, num_b, pattern, Rounded(count), sums);
 }
 
 }  // namespace segcal

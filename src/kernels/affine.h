@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/tile.h"
 
@@ -30,6 +31,24 @@ void AffineTile(const float* features,
                 int64_t count,
                 float* rows) noexcept;
 
+// Where a matrix is not zero, by groups of kSparseRows rows: the columns with an entry in one of
+// them.
+inline constexpr int64_t kSparseRows = 4;
+struct SparsePattern {
+  std::vector<int32_t> begin;  // [group + 1], in `columns`
+  std::vector<int32_t> columns;
+};
+
+// The same bits as AffineTile, whose other weights are zero, for finite features.
+void SparseAffineTile(const float* features,
+                      int64_t num_features,
+                      const float* weights,
+                      const float* weights_low,
+                      int64_t num_rows,
+                      const SparsePattern& pattern,
+                      int64_t count,
+                      float* rows) noexcept;
+
 // Softmax of scores, any finite float32: probs[c], and the label's log-probability (0 without
 // label). probs may be the scores themselves.
 void SoftmaxScores(const float* scores,
@@ -49,5 +68,14 @@ void AddOuterProduct(const float* a,
                      int64_t num_b,
                      int64_t count,
                      double* sums) noexcept;
+
+// The same for the groups of rows and the columns of a pattern only.
+void AddSparseOuterProduct(const float* a,
+                           int64_t num_a,
+                           const float* b,
+                           int64_t num_b,
+                           const SparsePattern& pattern,
+                           int64_t count,
+                           double* sums) noexcept;
 
 }  // namespace segcal

@@ -176,5 +176,76 @@ TEST(AddOuterProduct, AgreesWithDoubleArithmetic) {
   });
 }
 
+// Columns that some group of rows has and another has not, none at all, and a last group that is
+// not full.
+struct SparseMatrix {
+  SparseMatrix(int64_t num_rows, int64_t num_columns) {
+    Rng rng(21, 0);
+    weights.resize(static_cast<size_t>(num_rows * num_columns), 0.0f);
+    pattern.begin.push_back(0);
+    for (int64_t first = 0; first < num_rows; first += kSparseRows) {
+      for (int64_t k = 0; k < num_columns; ++k) {
+        if ((first / kSparseRows + k) % 3 != 0) continue;
+        pattern.columns.push_back(static_cast<int32_t>(k));
+        for (int64_t r = first; r < std::min(first + kSparseRows, num_rows); ++r) {
+          weights[static_cast<size_t>(r * num_columns + k)] = static_cast<float>(rng.Normal());
+        }
+      }
+      pattern.begin.push_back(static_cast<int32_t>(pattern.columns.size()));
+    }
+  }
+  std::vector<float> weights;
+  SparsePattern pattern;
+};
+
+TEST(SparseAffineTile, HasTheBitsOfAffineTile) {
+  ForEveryTarget([](const std::string& target) {
+    for (const int64_t features : kSizes) {
+      for (const int64_t rows : kSizes) {
+        const AlignedArray<float> x = RandomRows(2, features, 10.0);
+        const SparseMatrix matrix(rows, features);
+        std::vector<float> low = matrix.weights;
+        for (float& w : low) w *= 0x1p-25f;
+        for (const bool precise : {false, true}) {
+          const float* rest = precise ? low.data() : nullptr;
+          AlignedArray<float> dense(rows * kTileVoxels);
+          AlignedArray<float> sparse(rows * kTileVoxels);
+          AffineTile(
+              x.data(), features, matrix.weights.data(), rest, rows, kTileVoxels, dense.data());
+          SparseAffineTile(x.data(),
+                           features,
+                           matrix.weights.data(),
+                           rest,
+                           rows,
+                           matrix.pattern,
+                           kTileVoxels,
+                           sparse.data());
+          for (int64_t i = 0; i < rows * kTileVoxels; ++i) ASSERT_EQ(sparse[i], dense[i]) << target;
+        }
+      }
+    }
+  });
+}
+
+TEST(AddSparseOuterProduct, AddsWhatAddOuterProductDoesAndNothingElse) {
+  ForEveryTarget([](const std::string& target) {
+    for (const int64_t rows : kSizes) {
+      for (const int64_t columns : kSizes) {
+        const AlignedArray<float> a = RandomRows(8, rows, 1.0);
+        const AlignedArray<float> b = RandomRows(9, columns, 10.0);
+        const SparseMatrix matrix(rows, columns);
+        std::vector<double> dense(matrix.weights.size(), 0.25);
+        std::vector<double> sparse(matrix.weights.size(), 0.25);
+        AddOuterProduct(a.data(), rows, b.data(), columns, kTileVoxels, dense.data());
+        AddSparseOuterProduct(
+            a.data(), rows, b.data(), columns, matrix.pattern, kTileVoxels, sparse.data());
+        for (size_t i = 0; i < sparse.size(); ++i) {
+          ASSERT_EQ(sparse[i], matrix.weights[i] != 0.0f ? dense[i] : 0.25) << target;
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace segcal

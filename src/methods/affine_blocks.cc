@@ -6,19 +6,21 @@
 #include <limits>
 #include <memory>
 
+#include "optim/dense_metric.h"
+
 namespace segcal {
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Added to a block, relative to its largest entry: a sample may have less rank than a row has
-// features, and sums of float32 products have that much rounding.
+// Added to a block, relative to its largest entry: a sample may have less rank than a block has
+// parameters, and sums of float32 products have that much rounding.
 constexpr double kDamping = 1e-7;
 
-// The same relative to the largest entry of all blocks, for rows without curvature.
+// The same relative to the largest entry of all blocks, for blocks without curvature.
 constexpr double kLeastCurvature = 1e-9;
 
-// The free parameters of one row and the factors of their block.
+// The free parameters of a block and the factors of their block.
 struct Factor {
   std::vector<Eigen::Index> parameters;
   Eigen::LLT<Eigen::MatrixXd> llt;
@@ -42,27 +44,28 @@ void TakeOutGauge(const AffineShape& shape, const std::vector<char>& free, std::
 
 }  // namespace
 
-RowBlocks::RowBlocks(const AffineShape& shape, std::vector<double> blocks)
+AffineBlocks::AffineBlocks(const AffineShape& shape, std::vector<double> blocks)
     : shape_(shape), blocks_(std::move(blocks)) {
   const double largest = *std::max_element(blocks_.begin(), blocks_.end());
   least_curvature_ = std::max(kLeastCurvature * largest, std::numeric_limits<double>::min());
 }
 
-Product RowBlocks::On(const std::vector<char>& free) const {
-  const int64_t num_features = shape_.num_features();
+Product AffineBlocks::Inverse(const std::vector<char>& free) const {
+  const BlockLayout layout(shape_);
   auto factors = std::make_shared<std::vector<Factor>>();
-  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
-    std::vector<Eigen::Index> features;
+  for (int64_t b = 0; b < layout.num_blocks; ++b) {
+    std::vector<Eigen::Index> members;
     Factor factor;
-    for (int64_t k = 0; k < num_features; ++k) {
-      if (free[static_cast<size_t>(r * num_features + k)] == 0) continue;
-      features.push_back(k);
-      factor.parameters.push_back(r * num_features + k);
+    for (int64_t i = 0; i < layout.size; ++i) {
+      const int64_t parameter = layout.Parameter(b, i);
+      if (free[static_cast<size_t>(parameter)] == 0) continue;
+      members.push_back(i);
+      factor.parameters.push_back(parameter);
     }
-    if (features.empty()) continue;
+    if (members.empty()) continue;
     const Eigen::Map<const Matrix> block(
-        blocks_.data() + r * num_features * num_features, num_features, num_features);
-    Eigen::MatrixXd h = block(features, features);
+        blocks_.data() + b * layout.size * layout.size, layout.size, layout.size);
+    Eigen::MatrixXd h = block(members, members);
     double add = std::max(kDamping * h.diagonal().maxCoeff(), least_curvature_);
     do {  // tenfold until the factors exist
       h.diagonal().array() += add;
@@ -84,6 +87,32 @@ Product RowBlocks::On(const std::vector<char>& free) const {
     TakeOutGauge(shape, free, &result);
     return result;
   };
+}
+
+std::vector<double> AffineBlocks::Step(const Box& box,
+                                       const std::vector<double>& point,
+                                       const std::vector<double>& slope) const {
+  const BlockLayout layout(shape_);
+  std::vector<double> step(point.size());
+  for (int64_t b = 0; b < layout.num_blocks; ++b) {
+    const auto parameter = [&](int64_t i) { return static_cast<size_t>(layout.Parameter(b, i)); };
+    const int64_t entries = layout.size * layout.size;
+    std::vector<double> block(blocks_.begin() + b * entries, blocks_.begin() + (b + 1) * entries);
+    Box own_box;
+    std::vector<double> own_point;
+    std::vector<double> own_slope;
+    for (int64_t i = 0; i < layout.size; ++i) {
+      block[static_cast<size_t>(i * layout.size + i)] += least_curvature_;
+      own_box.lower.push_back(box.lower[parameter(i)]);
+      own_box.upper.push_back(box.upper[parameter(i)]);
+      own_point.push_back(point[parameter(i)]);
+      own_slope.push_back(slope[parameter(i)]);
+    }
+    const std::vector<double> own =
+        MakeDenseMetric(std::move(block))->Step(own_box, own_point, own_slope, kDamping);
+    for (int64_t i = 0; i < layout.size; ++i) step[parameter(i)] = own[static_cast<size_t>(i)];
+  }
+  return step;
 }
 
 }  // namespace segcal

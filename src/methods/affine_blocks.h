@@ -9,14 +9,17 @@
 
 namespace segcal {
 
-// A stand-in for the Hessian of an affine map: rows do not know of each other.
-class RowBlocks final : public AboutInverse {
+// A stand-in for the Hessian of an affine map: blocks do not know of each other.
+class AffineBlocks final : public StandIn {
  public:
-  // `blocks` is [row][feature][feature].
-  RowBlocks(const AffineShape& shape, std::vector<double> blocks);
+  // `blocks` is [block][size][size] of the shape's layout.
+  AffineBlocks(const AffineShape& shape, std::vector<double> blocks);
 
   // The function may outlive this.
-  Product On(const std::vector<char>& free) const override;
+  Product Inverse(const std::vector<char>& free) const override;
+  std::vector<double> Step(const Box& box,
+                           const std::vector<double>& point,
+                           const std::vector<double>& slope) const override;
 
  private:
   AffineShape shape_;

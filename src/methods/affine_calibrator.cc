@@ -73,7 +73,7 @@ void AffineCalibrator::Install(const AffineShape& shape, ExpertParameters parame
   shape_ = shape;
   parameters_ = std::move(parameters);
   weights_.clear();
-  for (const std::vector<double>& p : parameters_) weights_.emplace_back(p);
+  for (const std::vector<double>& p : parameters_) weights_.emplace_back(shape_, p);
 }
 
 FitOutcome AffineCalibrator::Fit(const FitContext& context) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "kernels/affine.h"
 #include "kernels/softmax.h"
 #include "methods/affine_objective.h"
 
@@ -13,6 +12,9 @@ namespace {
 
 // Rows of a block of the Hessian computed together; the kernel takes three at a time.
 constexpr int64_t kStrip = 3;
+
+// A pattern is worth its indirection where it has at most one of so many entries.
+constexpr int64_t kDensestPattern = 2;
 
 // What a voxel's features count in the block of one row, of probabilities q: q_r (1 - q_r).
 void RowWeights(const ExpertBatch& batch, const float* q, int64_t r, float* weight) {
@@ -34,11 +36,38 @@ void WeightRows(const float* rows, int64_t num_rows, const float* weights, float
 
 }  // namespace
 
-ExpertWeights::ExpertWeights(const std::vector<double>& parameters) {
-  for (const double p : parameters) {
-    high.push_back(static_cast<float>(p));
-    low.push_back(static_cast<float>(p - static_cast<double>(high.back())));
+ExpertWeights::ExpertWeights(const AffineShape& shape, const std::vector<double>& parameters) {
+  std::vector<char> not_zero(parameters.size());
+  high.resize(parameters.size());
+  low.resize(parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    high[i] = static_cast<float>(parameters[i]);
+    low[i] = static_cast<float>(parameters[i] - static_cast<double>(high[i]));
+    not_zero[i] = parameters[i] != 0.0 ? 1 : 0;
   }
+  pattern = PatternOf(shape, not_zero);
+}
+
+SparsePattern PatternOf(const AffineShape& shape, const std::vector<char>& wanted) {
+  const int64_t num_rows = shape.num_rows();
+  const int64_t num_features = shape.num_features();
+  const auto most = static_cast<size_t>((num_rows + kSparseRows - 1) / kSparseRows * num_features /
+                                        kDensestPattern);
+  SparsePattern pattern{.begin = {0}, .columns = {}};
+  std::vector<char> in_group(static_cast<size_t>(num_features));
+  for (int64_t first = 0; first < num_rows; first += kSparseRows) {
+    std::fill(in_group.begin(), in_group.end(), char{0});
+    for (int64_t r = first; r < std::min(first + kSparseRows, num_rows); ++r) {
+      const char* of_row = wanted.data() + r * num_features;
+      for (size_t k = 0; k < in_group.size(); ++k) in_group[k] |= of_row[k];
+    }
+    for (size_t k = 0; k < in_group.size(); ++k) {
+      if (in_group[k] != 0) pattern.columns.push_back(static_cast<int32_t>(k));
+    }
+    if (pattern.columns.size() > most) return {};
+    pattern.begin.push_back(static_cast<int32_t>(pattern.columns.size()));
+  }
+  return pattern;
 }
 
 BatchEvaluator::BatchEvaluator(const AffineShape& shape)
@@ -68,13 +97,26 @@ void BatchEvaluator::Scores(const ExpertBatch& batch,
                             bool precise,
                             float* scores) {
   if (shape_.diagonal) return DiagonalScores(batch, weights, scores);
-  AffineTile(batch.features(),
-             shape_.num_features(),
-             weights.high.data(),
-             precise ? weights.low.data() : nullptr,
-             shape_.num_rows(),
-             batch.count(),
-             shape_.gaps() ? rows_ : scores);
+  const float* low = precise ? weights.low.data() : nullptr;
+  float* rows = shape_.gaps() ? rows_ : scores;
+  if (weights.pattern.begin.empty()) {
+    AffineTile(batch.features(),
+               shape_.num_features(),
+               weights.high.data(),
+               low,
+               shape_.num_rows(),
+               batch.count(),
+               rows);
+  } else {
+    SparseAffineTile(batch.features(),
+                     shape_.num_features(),
+                     weights.high.data(),
+                     low,
+                     shape_.num_rows(),
+                     weights.pattern,
+                     batch.count(),
+                     rows);
+  }
   if (shape_.gaps()) batch.ScoresFromGaps(rows_, scores);
 }
 
@@ -133,18 +175,34 @@ void BatchEvaluator::AddSums(const ExpertBatch& batch,
   sums->count += count;
   sums->loss += loss;
   ResidualTile(batch.labels(), shape_.num_classes, batch.count(), probs_);
-  AddGradient(batch, sums->gradient.data());
+  AddGradient(batch, {}, sums->gradient.data());
 }
 
 // From slopes with respect to the scores, in probs_, to those with respect to the parameters.
-void BatchEvaluator::AddGradient(const ExpertBatch& batch, double* gradient) {
+void BatchEvaluator::AddGradient(const ExpertBatch& batch,
+                                 const SparsePattern& wanted,
+                                 double* gradient) {
   if (batch.weights() != nullptr) {
     WeightRows(probs_, shape_.num_classes, batch.weights(), probs_);
   }
   batch.RowsFromScores(probs_);
   if (shape_.diagonal) return AddDiagonalGradient(batch, gradient);
-  AddOuterProduct(
-      probs_, shape_.num_rows(), batch.features(), shape_.num_features(), batch.count(), gradient);
+  if (wanted.begin.empty()) {
+    AddOuterProduct(probs_,
+                    shape_.num_rows(),
+                    batch.features(),
+                    shape_.num_features(),
+                    batch.count(),
+                    gradient);
+  } else {
+    AddSparseOuterProduct(probs_,
+                          shape_.num_rows(),
+                          batch.features(),
+                          shape_.num_features(),
+                          wanted,
+                          batch.count(),
+                          gradient);
+  }
 }
 
 // With u the change of the scores along the direction, slopes change by (diag q - q q^T) u
@@ -152,6 +210,7 @@ void BatchEvaluator::AddGradient(const ExpertBatch& batch, double* gradient) {
 void BatchEvaluator::AddProduct(const ExpertBatch& batch,
                                 const ExpertWeights& weights,
                                 const ExpertWeights& direction,
+                                const SparsePattern& wanted,
                                 double* product) {
   SEGCAL_DCHECK(batch.weights() != nullptr);  // they are zero where there is no voxel
   Probabilities(batch, weights, false);
@@ -165,7 +224,7 @@ void BatchEvaluator::AddProduct(const ExpertBatch& batch,
   for (int64_t i = 0; i < size; i += kTileVoxels) {
     for (int64_t v = 0; v < kTileVoxels; ++v) probs_[i + v] *= change[i + v] - mean[v];
   }
-  AddGradient(batch, product);
+  AddGradient(batch, wanted, product);
 }
 
 // Probabilities of the rows: of scores their own, of gaps those of the classes below; cumulated, of
@@ -215,29 +274,34 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
         continue;
       }
       WeightRows(batch.features(), num_features, weight, weighted_);
-      AddSymmetric(batch, {blocks, r == s ? size_t{1} : size_t{2}}, size);
+      AddSymmetric(batch.features(),
+                   num_features,
+                   batch.count(),
+                   {blocks, r == s ? size_t{1} : size_t{2}},
+                   size);
     }
   }
 }
 
-// Sums of products of features with weighted ones are symmetric: a strip of rows at a time, from
-// the diagonal on. They are added to every block, whose rows are `stride` apart.
-void BatchEvaluator::AddSymmetric(const ExpertBatch& batch,
+// Sums of products of rows with weighted_, the same rows weighted, are symmetric: a strip of rows
+// at a time, from the diagonal on. They are added to every block, whose rows are `stride` apart.
+void BatchEvaluator::AddSymmetric(const float* rows,
+                                  int64_t num_rows,
+                                  int64_t count,
                                   std::span<double* const> blocks,
                                   int64_t stride) {
-  const int64_t num_features = shape_.num_features();
-  for (int64_t first = 0; first < num_features; first += kStrip) {
-    const int64_t rows = std::min(kStrip, num_features - first);
-    const int64_t width = num_features - first;
+  for (int64_t first = 0; first < num_rows; first += kStrip) {
+    const int64_t strip = std::min(kStrip, num_rows - first);
+    const int64_t width = num_rows - first;
     std::fill(block_.begin(), block_.end(), 0.0);
     AddOuterProduct(weighted_ + first * kTileVoxels,
-                    rows,
-                    batch.features() + first * kTileVoxels,
+                    strip,
+                    rows + first * kTileVoxels,
                     width,
-                    batch.count(),
+                    count,
                     block_.data());
-    for (int64_t a = first; a < first + rows; ++a) {
-      for (int64_t b = a; b < num_features; ++b) {
+    for (int64_t a = first; a < first + strip; ++a) {
+      for (int64_t b = a; b < num_rows; ++b) {
         const double value = block_[static_cast<size_t>((a - first) * width + b - first)];
         for (double* block : blocks) {
           block[a * stride + b] += value;
@@ -248,24 +312,55 @@ void BatchEvaluator::AddSymmetric(const ExpertBatch& batch,
   }
 }
 
-void BatchEvaluator::AddRowBlocks(const ExpertBatch& batch,
-                                  const ExpertWeights& weights,
-                                  int64_t first_row,
-                                  int64_t end_row,
-                                  double* blocks) {
+void BatchEvaluator::AddBlocks(const ExpertBatch& batch,
+                               const ExpertWeights& weights,
+                               int64_t first,
+                               int64_t end,
+                               double* blocks) {
   Probabilities(batch, weights, false);
   const float* q = RowProbabilities();
-  const int64_t num_features = shape_.num_features();
-  for (int64_t r = first_row; r < end_row; ++r) {
-    alignas(64) float weight[kTileVoxels] = {};
-    RowWeights(batch, q, r, weight);
-    double* block = blocks + r * num_features * num_features;
-    if (shape_.diagonal) {
-      AddDiagonalBlock(batch, weight, r, r, block, num_features);
-      continue;
+  const BlockLayout layout(shape_);
+  for (int64_t b = first; b < end; ++b) {
+    double* block = blocks + b * layout.size * layout.size;
+    if (layout.by_feature) {
+      AddFeatureBlock(batch, q, b, block);
+    } else {
+      AddRowBlock(batch, q, b, block);
     }
-    WeightRows(batch.features(), num_features, weight, weighted_);
-    AddSymmetric(batch, {&block, 1}, num_features);
+  }
+}
+
+void BatchEvaluator::AddRowBlock(const ExpertBatch& batch,
+                                 const float* q,
+                                 int64_t r,
+                                 double* block) {
+  const int64_t num_features = shape_.num_features();
+  alignas(64) float weight[kTileVoxels] = {};
+  RowWeights(batch, q, r, weight);
+  if (shape_.diagonal) return AddDiagonalBlock(batch, weight, r, r, block, num_features);
+  WeightRows(batch.features(), num_features, weight, weighted_);
+  AddSymmetric(batch.features(), num_features, batch.count(), {&block, 1}, num_features);
+}
+
+// The weights t_max(r,s) - t_r t_s of AddHessian times the square of the feature: t_r t_s first,
+// with the sign turned, then what t_s alone adds up to.
+void BatchEvaluator::AddFeatureBlock(const ExpertBatch& batch,
+                                     const float* t,
+                                     int64_t k,
+                                     double* block) {
+  const int64_t num_rows = shape_.num_rows();
+  const float* x = batch.features() + k * kTileVoxels;
+  alignas(64) float weight[kTileVoxels] = {};
+  for (int64_t v = 0; v < batch.count(); ++v) weight[v] = -batch.weights()[v] * x[v] * x[v];
+  WeightRows(t, num_rows, weight, weighted_);
+  AddSymmetric(t, num_rows, batch.count(), {&block, 1}, num_rows);
+  const float* ones = batch.features() + (shape_.num_features() - 1) * kTileVoxels;
+  std::fill(block_.begin(), block_.end(), 0.0);
+  AddOuterProduct(weighted_, num_rows, ones, 1, batch.count(), block_.data());
+  for (int64_t s = 0; s < num_rows; ++s) {
+    for (int64_t r = 0; r < num_rows; ++r) {
+      block[r * num_rows + s] -= block_[static_cast<size_t>(std::max(r, s))];
+    }
   }
 }
 

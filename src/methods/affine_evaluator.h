@@ -6,18 +6,24 @@
 #include <vector>
 
 #include "core/aligned.h"
+#include "kernels/affine.h"
 #include "methods/affine_space.h"
 
 namespace segcal {
 
 struct ExpertSums;
 
-// Parameters as kernels take them: float32 and what is left of the double.
+// Parameters as kernels take them: float32 and what is left of the double. Bounds leave most
+// weights of many classes at zero; those are left out.
 struct ExpertWeights {
-  explicit ExpertWeights(const std::vector<double>& parameters);
+  ExpertWeights(const AffineShape& shape, const std::vector<double>& parameters);
   std::vector<float> high;
   std::vector<float> low;
+  SparsePattern pattern;  // empty where it would leave out little
 };
+
+// Which parameters of an expert are looked at; empty where it would leave out little.
+SparsePattern PatternOf(const AffineShape& shape, const std::vector<char>& wanted);
 
 // Scratch and steps to evaluate one batch; one per thread.
 class BatchEvaluator {
@@ -32,17 +38,20 @@ class BatchEvaluator {
   void AddSums(const ExpertBatch& batch, const ExpertWeights& weights, ExpertSums* sums);
   // Hessian of the loss of a batch added to `hessian`.
   void AddHessian(const ExpertBatch& batch, const ExpertWeights& weights, double* hessian);
-  // Its product with a direction in the space of parameters, added to `product`.
+  // Its product with a direction in the space of parameters, added to `product`; of a pattern that
+  // is not empty those parameters only.
   void AddProduct(const ExpertBatch& batch,
                   const ExpertWeights& weights,
                   const ExpertWeights& direction,
+                  const SparsePattern& wanted,
                   double* product);
-  // Its blocks that belong to one row each, added to blocks, [row][feature][feature]; of some rows.
-  void AddRowBlocks(const ExpertBatch& batch,
-                    const ExpertWeights& weights,
-                    int64_t first_row,
-                    int64_t end_row,
-                    double* blocks);
+  // Some of its blocks, of the layout BlockLayout, added to blocks, [block][size][size]; of sorted
+  // gaps as if no two logits were equal.
+  void AddBlocks(const ExpertBatch& batch,
+                 const ExpertWeights& weights,
+                 int64_t first,
+                 int64_t end,
+                 double* blocks);
   // Probabilities by position, and the label's log-probability.
   TileProbs Probabilities(const ExpertBatch& batch, const ExpertWeights& weights, bool precise);
 
@@ -51,10 +60,16 @@ class BatchEvaluator {
  private:
   void Scores(const ExpertBatch& batch, const ExpertWeights& weights, bool precise, float* scores);
   void DiagonalScores(const ExpertBatch& batch, const ExpertWeights& weights, float* scores) const;
-  void AddGradient(const ExpertBatch& batch, double* gradient);
+  void AddGradient(const ExpertBatch& batch, const SparsePattern& wanted, double* gradient);
   void AddDiagonalGradient(const ExpertBatch& batch, double* gradient) const;
   const float* RowProbabilities() noexcept;
-  void AddSymmetric(const ExpertBatch& batch, std::span<double* const> blocks, int64_t stride);
+  void AddRowBlock(const ExpertBatch& batch, const float* q, int64_t r, double* block);
+  void AddFeatureBlock(const ExpertBatch& batch, const float* t, int64_t k, double* block);
+  void AddSymmetric(const float* rows,
+                    int64_t num_rows,
+                    int64_t count,
+                    std::span<double* const> blocks,
+                    int64_t stride);
   void AddDiagonalBlock(const ExpertBatch& batch,
                         const float* weight,
                         int64_t r,

@@ -120,7 +120,7 @@ std::vector<ExpertSums> AffinePass(const CaseStream& stream,
                                    const ExpertParameters& parameters) {
   std::vector<ExpertWeights> weights;
   weights.reserve(parameters.size());
-  for (const std::vector<double>& p : parameters) weights.emplace_back(p);
+  for (const std::vector<double>& p : parameters) weights.emplace_back(shape, p);
   std::vector<Worker> workers;
   workers.reserve(static_cast<size_t>(stream.num_workers()));
   for (int w = 0; w < stream.num_workers(); ++w) workers.emplace_back(shape, weights);

@@ -28,12 +28,16 @@ constexpr int64_t kMaxDense = 1300;
 
 // What samples and Hessians may take: not shares of --memory, on which results must not depend. A
 // fit refuses less memory than they need.
-constexpr int64_t kSampleBytes = int64_t{256} << 20;
+constexpr int64_t kSampleBytes = int64_t{512} << 20;
 constexpr int64_t kHessianBytes = int64_t{512} << 20;
 
 // Without Hessians every step takes some dozens of products with one: the share of the voxels they
 // are computed from.
 constexpr int64_t kImplicitShare = 4;
+
+// A map without bounds follows the voxels it sees wherever they lead it: so many for every
+// parameter, or all there are, keep it near what all voxels say.
+constexpr int64_t kVoxelsPerParameter = 4;
 
 // The share of the sample, times the features, that its blocks come from: the work of four
 // products.
@@ -63,7 +67,9 @@ bool IsDense(const AffineShape& shape) {
 // Of every expert, given its voxels.
 std::vector<int64_t> SampleSizes(const AffineShape& shape, const std::vector<int64_t>& voxels) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
-  const int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
+  int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
+  if (!IsDense(shape) && !shape.gaps() && !shape.diagonal)
+    least = std::max(least, kVoxelsPerParameter * shape.num_parameters());
   const int64_t room = kSampleBytes / (shape.num_features() * int64_t{sizeof(float)});
   const int64_t all = std::accumulate(voxels.begin(), voxels.end(), int64_t{1});
   std::vector<int64_t> sizes;
@@ -88,8 +94,24 @@ std::vector<int64_t> VoxelsOf(const AffineShape& shape, const std::vector<int64_
   return voxels;
 }
 
+// What is common to all rows changes no probability: the slope along it is zero, but for rounding
+// that no step can take away.
+void TakeOutCommon(const AffineShape& shape, std::vector<double>* gradient) {
+  if (shape.gaps()) return;
+  const auto features = static_cast<size_t>(shape.num_features());
+  for (size_t k = shape.diagonal ? features - 1 : 0; k < features; ++k) {
+    double mean = 0.0;
+    for (size_t i = k; i < gradient->size(); i += features)
+      mean += (*gradient)[i] / static_cast<double>(shape.num_rows());
+    for (size_t i = k; i < gradient->size(); i += features) (*gradient)[i] -= mean;
+  }
+}
+
 // Mean loss + weight * penalty.
-Value Objective(const ExpertSums& sums, const Value& penalty, double weight) {
+Value Objective(const AffineShape& shape,
+                const ExpertSums& sums,
+                const Value& penalty,
+                double weight) {
   Value value{.value = weight * penalty.value, .gradient = penalty.gradient};
   for (double& g : value.gradient) g *= weight;
   if (sums.count == 0.0) return value;
@@ -97,6 +119,7 @@ Value Objective(const ExpertSums& sums, const Value& penalty, double weight) {
   for (size_t i = 0; i < value.gradient.size(); ++i) {
     value.gradient[i] += sums.gradient[i] / sums.count;
   }
+  TakeOutCommon(shape, &value.gradient);
   return value;
 }
 
@@ -169,26 +192,33 @@ std::unique_ptr<Metric> AffineProblem::ImplicitCurvature(const AffineRegularizer
   const int threads = ThreadsOfOne();
   const double share = 1.0 / std::max(1.0, sample_.weight(expert));
   const double weight = PenaltyWeight(static_cast<size_t>(expert));
-  const auto product = [=, this, &regularizer](const std::vector<double>& direction) {
-    std::vector<double> of_loss = sample_.Product(expert, point, direction, threads);
+  const auto product = [=, this, &regularizer](const std::vector<double>& direction,
+                                               const std::vector<char>& wanted) {
+    std::vector<double> of_loss = sample_.Product(expert, point, direction, wanted, threads);
     const std::vector<double> of_penalty = regularizer.Product(direction);
     for (size_t i = 0; i < of_loss.size(); ++i)
       of_loss[i] = share * of_loss[i] + weight * of_penalty[i];
     return of_loss;
   };
   const auto blocks = [=, this, &regularizer] {
-    std::vector<double> sums = sample_.RowBlocks(
-        expert, point, kBlockShare / static_cast<double>(shape_.num_features()), threads);
+    const BlockLayout layout(shape_);
+    std::vector<double> sums = sample_.Blocks(
+        expert, point, kBlockShare / static_cast<double>(layout.num_blocks), threads);
+    const std::vector<double> features = regularizer.FeatureCurvature();
     auto sum = sums.begin();
-    for (int64_t r = 0; r < shape_.num_rows(); ++r) {
-      for (const double of_penalty : regularizer.RowBlock(r)) {
-        *sum = share * *sum + weight * of_penalty;
-        ++sum;
+    for (int64_t b = 0; b < layout.num_blocks; ++b) {
+      for (int64_t i = 0; i < layout.size; ++i) {
+        for (int64_t j = 0; j < layout.size; ++j, ++sum) {
+          const int64_t of_features =
+              layout.Feature(b, i) * shape_.num_features() + layout.Feature(b, j);
+          *sum = share * *sum + weight * features[static_cast<size_t>(of_features)] *
+                                    regularizer.RowCurvature(layout.Row(b, i), layout.Row(b, j));
+        }
       }
     }
-    return std::make_unique<RowBlocks>(shape_, std::move(sums));
+    return std::make_unique<AffineBlocks>(shape_, std::move(sums));
   };
-  return MakeImplicitMetric({.multiply = product, .about_inverse = blocks});
+  return MakeImplicitMetric({.multiply = product, .stand_in = blocks});
 }
 
 void AffineProblem::KeepCurvature(const ExpertParameters& at) {
@@ -227,7 +257,7 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
     AddGaugeCurvature(shape_, &penalty_curvature);
   }
   const auto objective = [&](const ExpertSums& sums, size_t e, const std::vector<double>& point) {
-    return Objective(sums, regularizer.Evaluate(point), PenaltyWeight(e));
+    return Objective(shape_, sums, regularizer.Evaluate(point), PenaltyWeight(e));
   };
   int64_t passes = 0;
   ExpertProblem problem;

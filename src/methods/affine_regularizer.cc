@@ -193,24 +193,29 @@ std::vector<double> AffineRegularizer::Hessian() const {
   return hessian;
 }
 
-// Where all weights are held alike the penalty is o |P (W - W0)|^2, P as below, and the block of
-// row r is 2 o (M^T P M)_rr X X^T. A column of M is zero but for its m ones.
-std::vector<double> AffineRegularizer::RowBlock(int64_t row) const {
-  const int64_t num_features = shape_.num_features();
+// Where all weights are held alike the penalty is o |P (W - W0)|^2, P as below, and its Hessian the
+// Kronecker product of 2 M^T P M and o X X^T. Column r of M is zero but for its `ones(r)` ones.
+double AffineRegularizer::RowCurvature(int64_t r, int64_t s) const noexcept {
   const bool cumulate = shape_.space == AffineSpace::kSortedGaps;
-  const double ones = cumulate ? static_cast<double>(shape_.num_rows() - row) : 1.0;
-  const double of_row = 2.0 * (ones - ones * ones / static_cast<double>(shape_.num_classes));
-  std::vector<double> block(static_cast<size_t>(num_features * num_features), 0.0);
+  const auto ones = [&](int64_t row) {
+    return cumulate ? static_cast<double>(shape_.num_rows() - row) : 1.0;
+  };
+  const double common = cumulate || r == s ? std::min(ones(r), ones(s)) : 0.0;
+  return 2.0 * (common - ones(r) * ones(s) / static_cast<double>(shape_.num_classes));
+}
+
+std::vector<double> AffineRegularizer::FeatureCurvature() const {
+  const int64_t num_features = shape_.num_features();
+  std::vector<double> products(static_cast<size_t>(num_features * num_features), 0.0);
   std::vector<double> extended(static_cast<size_t>(shape_.num_classes));
   for (int64_t k = 0; k + 1 < num_features; ++k) {
-    double* of_feature = block.data() + k * num_features;
-    of_feature[k] = 1.0;
+    double* of_feature = products.data() + k * num_features;
+    of_feature[k] = OffDiagonal();
     ExtendFeatures(shape_, of_feature, extended.data());
     ContractFeatures(shape_, extended.data(), of_feature);
-    for (int64_t j = 0; j + 1 < num_features; ++j) of_feature[j] *= of_row * OffDiagonal();
   }
-  block.back() = of_row * BiasStrength();
-  return block;
+  products.back() = BiasStrength();
+  return products;
 }
 
 // With the gauge at its best the penalty is at least kappa |P (W - W0)|^2, P the projection that

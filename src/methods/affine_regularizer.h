@@ -31,9 +31,10 @@ class AffineRegularizer {
   std::vector<double> Hessian() const;
   // Its product with a direction.
   std::vector<double> Product(const std::vector<double>& direction) const;
-  // Its block of one row's parameters, [feature][feature], as if the diagonal of W were held like
-  // the rest: near enough to scale steps by.
-  std::vector<double> RowBlock(int64_t row) const;
+  // About its Hessian, as if the diagonal of W were held like the rest: between (row r, feature j)
+  // and (row s, feature k) it is RowCurvature(r, s) FeatureCurvature()[j][k].
+  double RowCurvature(int64_t r, int64_t s) const noexcept;
+  std::vector<double> FeatureCurvature() const;
   // The least curvature along directions that change probabilities.
   double Convexity() const;
 

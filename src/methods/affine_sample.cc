@@ -174,7 +174,7 @@ ExpertSample::ExpertSample(const CaseStream& stream,
 ExpertSums ExpertSample::Evaluate(int64_t expert,
                                   const std::vector<double>& parameters,
                                   int threads) const {
-  const ExpertWeights weights(parameters);
+  const ExpertWeights weights(shape_, parameters);
   std::vector<ExpertSums> parts(kChunks);
   for (ExpertSums& part : parts) part.gradient.resize(parameters.size());
   const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
@@ -192,7 +192,7 @@ ExpertSums ExpertSample::Evaluate(int64_t expert,
 std::vector<double> ExpertSample::Hessian(int64_t expert,
                                           const std::vector<double>& parameters,
                                           int threads) const {
-  const ExpertWeights weights(parameters);
+  const ExpertWeights weights(shape_, parameters);
   std::vector<std::vector<double>> parts(kChunks);
   const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
   for (auto& part : parts) part.resize(parameters.size() * parameters.size());
@@ -206,35 +206,38 @@ std::vector<double> ExpertSample::Hessian(int64_t expert,
 std::vector<double> ExpertSample::Product(int64_t expert,
                                           const std::vector<double>& parameters,
                                           const std::vector<double>& direction,
+                                          const std::vector<char>& wanted,
                                           int threads) const {
-  const ExpertWeights weights(parameters);
-  const ExpertWeights change(direction);
+  const ExpertWeights weights(shape_, parameters);
+  const ExpertWeights change(shape_, direction);
+  const SparsePattern pattern = PatternOf(shape_, wanted);
   std::vector<std::vector<double>> parts(kChunks, std::vector<double>(parameters.size()));
   ForEachChunk(
       batches_[static_cast<size_t>(expert)], threads, [&](const ExpertBatch& batch, size_t chunk) {
-        ThreadEvaluator(shape_).AddProduct(batch, weights, change, parts[chunk].data());
+        ThreadEvaluator(shape_).AddProduct(batch, weights, change, pattern, parts[chunk].data());
       });
   for (size_t chunk = 1; chunk < kChunks; ++chunk) AddTo(parts[chunk], &parts[0]);
   return parts[0];
 }
 
-// Chunks are of rows here: the sums are large, what is computed anew for every chunk is little.
-std::vector<double> ExpertSample::RowBlocks(int64_t expert,
-                                            const std::vector<double>& parameters,
-                                            double share,
-                                            int threads) const {
-  const ExpertWeights weights(parameters);
+// Chunks are of blocks here: the sums are large, what is computed anew for every chunk is little.
+std::vector<double> ExpertSample::Blocks(int64_t expert,
+                                         const std::vector<double>& parameters,
+                                         double share,
+                                         int threads) const {
+  const ExpertWeights weights(shape_, parameters);
   const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
   const auto every = static_cast<size_t>(std::max(1.0, std::floor(1.0 / share)));
   const size_t stride = std::min(every, std::max<size_t>(1, batches.size() / kLeastBatches));
   double weight = 0.0;
   for (size_t b = 0; b < batches.size(); b += stride) weight += WeightOf(batches[b]);
-  std::vector<double> blocks(static_cast<size_t>(shape_.num_parameters() * shape_.num_features()));
+  const BlockLayout layout(shape_);
+  std::vector<double> blocks(static_cast<size_t>(layout.num_blocks * layout.size * layout.size));
   ParallelFor(int64_t{kChunks}, threads, [&](int64_t c, int) {
-    const int64_t first = shape_.num_rows() * c / int64_t{kChunks};
-    const int64_t end = shape_.num_rows() * (c + 1) / int64_t{kChunks};
+    const int64_t first = layout.num_blocks * c / int64_t{kChunks};
+    const int64_t end = layout.num_blocks * (c + 1) / int64_t{kChunks};
     for (size_t b = 0; b < batches.size(); b += stride) {
-      ThreadEvaluator(shape_).AddRowBlocks(batches[b], weights, first, end, blocks.data());
+      ThreadEvaluator(shape_).AddBlocks(batches[b], weights, first, end, blocks.data());
     }
   });
   const double scale = weight > 0.0 ? weights_[static_cast<size_t>(expert)] / weight : 0.0;

@@ -28,17 +28,17 @@ class ExpertSample {
   std::vector<double> Hessian(int64_t expert,
                               const std::vector<double>& parameters,
                               int threads) const;
-  // Its product with a direction.
+  // Its product with a direction; only the wanted parameters of it need be right.
   std::vector<double> Product(int64_t expert,
                               const std::vector<double>& parameters,
                               const std::vector<double>& direction,
+                              const std::vector<char>& wanted,
                               int threads) const;
-  // Its blocks that belong to one row each, [row][feature][feature], from a share of the voxels and
-  // scaled to all.
-  std::vector<double> RowBlocks(int64_t expert,
-                                const std::vector<double>& parameters,
-                                double share,
-                                int threads) const;
+  // Its blocks, [block][size][size] of BlockLayout, from a share of the voxels and scaled to all.
+  std::vector<double> Blocks(int64_t expert,
+                             const std::vector<double>& parameters,
+                             double share,
+                             int threads) const;
   int64_t bytes() const noexcept;
   // What the voxels of one expert stand for together.
   double weight(int64_t expert) const noexcept { return weights_[static_cast<size_t>(expert)]; }

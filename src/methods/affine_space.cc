@@ -25,6 +25,12 @@ const float* ValuesAt(std::span<const int32_t> voxels, const float* row, float* 
 
 }  // namespace
 
+BlockLayout::BlockLayout(const AffineShape& shape)
+    : by_feature(shape.space == AffineSpace::kSortedGaps),
+      num_features(shape.num_features()),
+      num_blocks(by_feature ? num_features : shape.num_rows()),
+      size(by_feature ? shape.num_rows() : num_features) {}
+
 ExpertBatch::ExpertBatch(const AffineShape& shape, int64_t expert)
     : shape_(shape), expert_(expert), voxels_(static_cast<size_t>(kTileVoxels)) {
   const int64_t feature_bytes = shape.num_features() * kTileVoxels * int64_t{sizeof(float)};

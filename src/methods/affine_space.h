@@ -41,6 +41,22 @@ struct AffineShape {
   int64_t num_parameters() const noexcept { return num_rows() * num_features(); }
 };
 
+// Parameters by blocks of those that know most of each other: of one row; or, where rows are
+// cumulated and nearly tell the same, of one feature.
+struct BlockLayout {
+  explicit BlockLayout(const AffineShape& shape);
+  int64_t Row(int64_t block, int64_t i) const noexcept { return by_feature ? i : block; }
+  int64_t Feature(int64_t block, int64_t i) const noexcept { return by_feature ? block : i; }
+  int64_t Parameter(int64_t block, int64_t i) const noexcept {
+    return Row(block, i) * num_features + Feature(block, i);
+  }
+
+  bool by_feature;
+  int64_t num_features;
+  int64_t num_blocks;
+  int64_t size;  // parameters in a block
+};
+
 // Up to kTileVoxels voxels that share an expert, with their features; positions are classes, or for
 // gaps the winner first and the others in their order.
 class ExpertBatch {

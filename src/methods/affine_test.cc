@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/rng.h"
+#include "methods/affine_evaluator.h"
 #include "methods/affine_fit.h"
 #include "methods/affine_objective.h"
 #include "methods/affine_regularizer.h"
@@ -137,33 +138,72 @@ TEST_P(EveryAffineSpace, HessianMatchesDifferencesOfTheGradient) {
 }
 
 // What stands for a Hessian that is too large agrees with it where it is not.
-TEST_P(EveryAffineSpace, ProductsAndBlocksAreThoseOfTheHessian) {
+TEST_P(EveryAffineSpace, ProductsAreThoseOfTheHessian) {
   const Scene scene = RandomScene({.num_classes = kClasses});
   const auto stream = scene.Stream(1);
   const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
-  const auto features = static_cast<size_t>(shape().num_features());
+  const std::vector<char> all(static_cast<size_t>(shape().num_parameters()), 1);
   for (int64_t e = 0; e < shape().num_experts(); ++e) {
     const std::vector<double> p = RandomParameters(11);
     std::vector<double> direction = RandomParameters(12);
     for (size_t i = 0; i < p.size(); ++i) direction[i] = IsFree(i) ? direction[i] : 0.0;
     const std::vector<double> hessian = sample.Hessian(e, p, 1);
-    const std::vector<double> product = sample.Product(e, p, direction, 2);
-    const std::vector<double> blocks = sample.RowBlocks(e, p, 1.0, 2);
+    const std::vector<double> product = sample.Product(e, p, direction, all, 2);
     const double n = sample.weight(e);
     for (size_t i = 0; i < p.size(); ++i) {
       if (!IsFree(i)) continue;
       double expected = 0.0;
       for (size_t j = 0; j < p.size(); ++j) expected += hessian[i * p.size() + j] * direction[j];
       EXPECT_NEAR(product[i] / n, expected / n, 2e-5) << i;
-      for (size_t k = 0; k < features; ++k) {
-        const size_t j = i / features * features + k;
-        if (!IsFree(j)) continue;
-        EXPECT_NEAR(blocks[i * features + k] / n, hessian[i * p.size() + j] / n, 1e-5) << i;
+    }
+    EXPECT_EQ(product, sample.Product(e, p, direction, all, 1));
+  }
+}
+
+TEST_P(EveryAffineSpace, BlocksAreThoseOfTheHessianWithoutTies) {
+  const Scene scene = WithoutTies(RandomScene({.num_classes = kClasses}));
+  const auto stream = scene.Stream(1);
+  const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
+  const BlockLayout layout(shape());
+  for (int64_t e = 0; e < shape().num_experts(); ++e) {
+    const std::vector<double> p = RandomParameters(11);
+    const std::vector<double> hessian = sample.Hessian(e, p, 1);
+    const std::vector<double> blocks = sample.Blocks(e, p, 1.0, 2);
+    const double n = sample.weight(e);
+    auto entry = blocks.begin();
+    for (int64_t b = 0; b < layout.num_blocks; ++b) {
+      for (int64_t i = 0; i < layout.size * layout.size; ++i, ++entry) {
+        const auto row = static_cast<size_t>(layout.Parameter(b, i / layout.size));
+        const auto column = static_cast<size_t>(layout.Parameter(b, i % layout.size));
+        if (!IsFree(row) || !IsFree(column)) continue;
+        EXPECT_NEAR(*entry / n, hessian[row * p.size() + column] / n, 1e-5) << b << ", " << i;
       }
     }
-    EXPECT_EQ(product, sample.Product(e, p, direction, 1));
-    EXPECT_EQ(blocks, sample.RowBlocks(e, p, 1.0, 1));
+    EXPECT_EQ(blocks, sample.Blocks(e, p, 1.0, 1));
   }
+}
+
+// Where few parameters take part and few are wanted the rest is left out, to no difference.
+TEST_P(EveryAffineSpace, SparseProductsAreThoseOfAllParameters) {
+  if (shape().diagonal) GTEST_SKIP() << "it has its own products";
+  const Scene scene = RandomScene({.num_classes = kClasses});
+  const auto stream = scene.Stream(1);
+  const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
+  std::vector<double> p = RandomParameters(11);
+  const std::vector<char> all(p.size(), 1);
+  std::vector<double> direction(p.size(), 0.0);
+  std::vector<char> wanted(p.size(), 0);
+  direction[1] = wanted[1] = 1;
+  direction.back() = wanted.back() = 1;
+  ASSERT_FALSE(PatternOf(shape(), wanted).columns.empty());
+  const std::vector<double> some = sample.Product(0, p, direction, wanted, 1);
+  const std::vector<double> whole = sample.Product(0, p, direction, all, 1);
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (wanted[i] != 0) {
+      EXPECT_NEAR(some[i], whole[i], 1e-6 * sample.weight(0));
+    }
+  }
+  EXPECT_NE(whole[0], 0.0);
 }
 
 // Blocks of some of the voxels are scaled to all.
@@ -172,8 +212,8 @@ TEST_P(EveryAffineSpace, BlocksOfAShareStandForAllVoxels) {
   const auto stream = scene.Stream(1);
   const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
   const std::vector<double> p = RandomParameters(11);
-  const std::vector<double> all = sample.RowBlocks(0, p, 1.0, 1);
-  const std::vector<double> some = sample.RowBlocks(0, p, 0.3, 1);
+  const std::vector<double> all = sample.Blocks(0, p, 1.0, 1);
+  const std::vector<double> some = sample.Blocks(0, p, 0.3, 1);
   EXPECT_NE(all, some);
   const double largest = *std::max_element(all.begin(), all.end());
   for (size_t i = 0; i < all.size(); ++i) EXPECT_NEAR(some[i], all[i], 0.15 * largest) << i;
@@ -235,25 +275,26 @@ TEST_P(EveryAffineSpace, PenaltyHasTheGradientAndHessianOfItsValue) {
   }
 }
 
-TEST_P(EveryAffineSpace, PenaltyHasTheProductsAndBlocksOfItsHessian) {
-  if (shape().diagonal) GTEST_SKIP() << "its gauge is held, which blocks do not know";
+TEST_P(EveryAffineSpace, PenaltyHasTheProductsAndFactorsOfItsHessian) {
+  if (shape().diagonal) GTEST_SKIP() << "its gauge is held, which the factors do not know";
   Penalty penalty = kPenalty;
   penalty.lambda = 0.0;  // all weights are held alike
   const AffineRegularizer regularizer(shape(), penalty);
   const std::vector<double> hessian = regularizer.Hessian();
   const std::vector<double> direction = RandomParameters(19);
   const std::vector<double> product = regularizer.Product(direction);
+  const std::vector<double> of_features = regularizer.FeatureCurvature();
   const auto features = static_cast<size_t>(shape().num_features());
   for (size_t i = 0; i < direction.size(); ++i) {
     double expected = 0.0;
     for (size_t j = 0; j < direction.size(); ++j)
       expected += hessian[i * direction.size() + j] * direction[j];
     EXPECT_NEAR(product[i], expected, 1e-12);
-    const size_t row = i / features;
-    const std::vector<double> block = regularizer.RowBlock(static_cast<int64_t>(row));
-    for (size_t k = 0; k < features; ++k) {
-      EXPECT_NEAR(block[(i - row * features) * features + k],
-                  hessian[i * direction.size() + row * features + k],
+    for (size_t j = 0; j < direction.size(); ++j) {
+      const double of_rows = regularizer.RowCurvature(static_cast<int64_t>(i / features),
+                                                      static_cast<int64_t>(j / features));
+      EXPECT_NEAR(of_rows * of_features[i % features * features + j % features],
+                  hessian[i * direction.size() + j],
                   1e-12);
     }
   }

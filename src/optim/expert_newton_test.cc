@@ -8,6 +8,7 @@
 
 #include "optim/dense_metric.h"
 #include "optim/implicit_metric.h"
+#include "optim/test_stand_in.h"
 
 namespace segcal {
 namespace {
@@ -45,26 +46,19 @@ struct Quadratic {
   }
 };
 
-// Knows nothing about the inverse.
-class NoInverse final : public AboutInverse {
- public:
-  Product On(const std::vector<char>& free) const override {
-    return [free](std::vector<double> v) {
-      for (size_t i = 0; i < v.size(); ++i) v[i] = free[i] != 0 ? v[i] : 0.0;
-      return v;
-    };
-  }
-};
-
 std::unique_ptr<Metric> Implicit(const std::vector<double>& hessian) {
-  return MakeImplicitMetric({.multiply =
-                                 [hessian](const std::vector<double>& v) {
-                                   std::vector<double> product(v.size(), 0.0);
-                                   for (size_t i = 0; i < hessian.size(); ++i)
-                                     product[i / v.size()] += hessian[i] * v[i % v.size()];
-                                   return product;
-                                 },
-                             .about_inverse = [] { return std::make_unique<NoInverse>(); }});
+  return MakeImplicitMetric(
+      {.multiply =
+           [hessian](const std::vector<double>& v, const std::vector<char>&) {
+             std::vector<double> product(v.size(), 0.0);
+             for (size_t i = 0; i < hessian.size(); ++i)
+               product[i / v.size()] += hessian[i] * v[i % v.size()];
+             return product;
+           },
+       .stand_in =
+           [n = static_cast<size_t>(std::llround(std::sqrt(hessian.size())))] {
+             return std::make_unique<Diagonal>(std::vector<double>(n, 1.0));
+           }});
 }
 
 // The truth and a model of it that is off by some per cent.

@@ -62,6 +62,17 @@ Eigen::Index HoldBack(const Box& box,
   return held;
 }
 
+// Takes the variables from the free ones that are at a bound and stay there.
+void HoldStill(const Box& box,
+               const std::vector<double>& point,
+               const std::vector<double>& step,
+               std::vector<char>* free) {
+  for (size_t i = 0; i < point.size(); ++i) {
+    const bool at_bound = point[i] <= box.lower[i] || point[i] >= box.upper[i];
+    if (at_bound && step[i] == 0.0) (*free)[i] = 0;
+  }
+}
+
 class ImplicitMetric final : public Metric {
  public:
   explicit ImplicitMetric(ImplicitMatrix matrix) : matrix_(std::move(matrix)) {}
@@ -74,18 +85,18 @@ class ImplicitMetric final : public Metric {
                            double /*damping*/) const override {
     const double enough = kSlopeShare * box.ProjectedNorm(point, gradient);
     if (enough == 0.0) return std::vector<double>(point.size(), 0.0);
-    const std::unique_ptr<AboutInverse> about_inverse = matrix_.about_inverse();
+    const std::unique_ptr<StandIn> stand_in = matrix_.stand_in();
     StepEnd end{.point = point, .slope = View(gradient), .value = 0.0};
     int products = 0;
     for (int face = 0; face < kMaxFaces && products < kMaxProducts; ++face) {
-      const Vector step = FaceStep(box, *about_inverse, end, 0.5 * enough, &products);
+      const Vector step = FaceStep(box, *stand_in, end, 0.5 * enough, &products);
       if (!Descend(box, point, gradient, step, &end)) break;
       if (box.ProjectedNorm(end.point, Copy(end.slope)) <= enough) break;
     }
     return Copy(View(end.point) - View(point));
   }
   void Learn(const std::vector<double>& move, const std::vector<double>& change) override {
-    Lesson lesson = LessonOf(View(move), View(change), Multiply(View(move)));
+    Lesson lesson = LessonOf(View(move), View(change), MultiplyAll(View(move)));
     if (!lesson.valid) return;
     learned_.push_back({.vector = std::move(lesson.y), .factor = 1.0 / lesson.sy});
     learned_.push_back({.vector = std::move(lesson.bs), .factor = -1.0 / lesson.sbs});
@@ -98,23 +109,31 @@ class ImplicitMetric final : public Metric {
     double factor = 0.0;
   };
 
-  Vector Multiply(const Vector& v) const {
-    Vector result = Apply(matrix_.multiply, v);
+  // The product with a vector, on the free variables.
+  Vector Multiply(const Vector& v, const std::vector<char>& free) const {
+    const std::vector<double> known = matrix_.multiply(Copy(v), free);
+    Vector result = View(known);
     for (const RankOne& term : learned_) result += (term.factor * term.vector.dot(v)) * term.vector;
-    return result;
+    return Restricted(std::move(result), free);
+  }
+  Vector MultiplyAll(const Vector& v) const {
+    return Multiply(v, std::vector<char>(static_cast<size_t>(v.size()), 1));
   }
 
-  // Where a variable at its bound would leave the box the others' minimum without it counts.
+  // The stand-in tells which variables stay at their bound. Where others at a bound would leave the
+  // box the minimum without them counts.
   Vector FaceStep(const Box& box,
-                  const AboutInverse& about_inverse,
+                  const StandIn& stand_in,
                   const StepEnd& from,
                   double enough,
                   int* products) const {
-    std::vector<char> free = box.Free(from.point, Copy(from.slope));
-    Vector step = FreeStep(about_inverse.On(free), from.slope, free, enough, products);
-    for (int hold = 0; hold < kMaxHolds; ++hold) {
+    const std::vector<double> slope = Copy(from.slope);
+    std::vector<char> free = box.Free(from.point, slope);
+    HoldStill(box, from.point, stand_in.Step(box, from.point, slope), &free);
+    Vector step = Vector::Zero(from.slope.size());
+    for (int hold = 0; hold <= kMaxHolds; ++hold) {
+      step = FreeStep(stand_in.Inverse(free), from.slope, std::move(step), free, enough, products);
       if (HoldBack(box, from.point, step, &free) <= step.size() / kFewOf) break;
-      step = FreeStep(about_inverse.On(free), from.slope, free, enough, products);
     }
     return step;
   }
@@ -130,7 +149,7 @@ class ImplicitMetric final : public Metric {
       StepEnd next{.point = Copy(View(end->point) + length * step), .slope = {}, .value = 0.0};
       box.Clamp(&next.point);
       const Vector total = View(next.point) - View(point);
-      next.slope = View(gradient) + Multiply(total);
+      next.slope = View(gradient) + MultiplyAll(total);
       next.value = 0.5 * total.dot(View(gradient) + next.slope);
       if (!(next.value < end->value)) continue;
       *end = std::move(next);
@@ -139,24 +158,30 @@ class ImplicitMetric final : public Metric {
     return false;
   }
 
-  // Conjugate gradients on the free variables, until the slope there is at most `enough`.
-  Vector FreeStep(const Product& about_inverse,
+  // Conjugate gradients on the free variables from a first step on, until the slope there is at
+  // most `enough` or there have been `most` products.
+  Vector FreeStep(const Product& inverse,
                   const Vector& slope,
+                  Vector step,
                   const std::vector<char>& free,
                   double enough,
                   int* products) const {
-    Vector step = Vector::Zero(slope.size());
+    step = Restricted(std::move(step), free);
     Vector left = Restricted(-slope, free);
-    Vector scaled = Apply(about_inverse, left);
+    if (!step.isZero(0.0)) {
+      left -= Multiply(step, free);
+      ++*products;
+    }
+    Vector scaled = Apply(inverse, left);
     Vector direction = scaled;
     double size = left.dot(scaled);
     for (; *products < kMaxProducts && left.norm() > enough; ++*products) {
-      const Vector product = Restricted(Multiply(direction), free);
+      const Vector product = Multiply(direction, free);
       const double curvature = direction.dot(product);
       if (!(curvature > 0.0)) break;
       step += (size / curvature) * direction;
       left -= (size / curvature) * product;
-      scaled = Apply(about_inverse, left);
+      scaled = Apply(inverse, left);
       const double next = left.dot(scaled);
       direction = scaled + (next / size) * direction;
       size = next;

@@ -12,19 +12,25 @@ namespace segcal {
 // A function of a vector that is linear in it.
 using Product = std::function<std::vector<double>(const std::vector<double>& vector)>;
 
-// About the inverse of a matrix.
-class AboutInverse {
+// A matrix near one that is too large, and easy to invert.
+class StandIn {
  public:
-  virtual ~AboutInverse() = default;
-  // Products with about the inverse of what the matrix is on the free variables; zero for the
-  // others.
-  virtual Product On(const std::vector<char>& free) const = 0;
+  virtual ~StandIn() = default;
+  // Products with the inverse of what it is on the free variables; zero for the others.
+  virtual Product Inverse(const std::vector<char>& free) const = 0;
+  // The step from `point` to the minimum of g d + d B d / 2 over the box, B the stand-in.
+  virtual std::vector<double> Step(const Box& box,
+                                   const std::vector<double>& point,
+                                   const std::vector<double>& slope) const = 0;
 };
 
-// A matrix too large to be kept. What is known about its inverse is made for one step at a time.
+// A matrix too large to be kept. Its stand-in is made for one step at a time.
 struct ImplicitMatrix {
-  Product multiply;
-  std::function<std::unique_ptr<AboutInverse>()> about_inverse;
+  // Its product with a vector; only the wanted entries need be right.
+  std::function<std::vector<double>(const std::vector<double>& vector,
+                                    const std::vector<char>& wanted)>
+      multiply;
+  std::function<std::unique_ptr<StandIn>()> stand_in;
 };
 // Steps come from conjugate gradients and end short of the minimum; `damping` does nothing, since a
 // short step is damped.

@@ -7,26 +7,12 @@
 
 #include "core/rng.h"
 #include "optim/lesson.h"
+#include "optim/test_stand_in.h"
 
 namespace segcal {
 namespace {
 
 constexpr size_t kSize = 12;
-
-// Scales by the diagonal.
-class DiagonalInverse final : public AboutInverse {
- public:
-  explicit DiagonalInverse(std::vector<double> diagonal) : diagonal_(std::move(diagonal)) {}
-  Product On(const std::vector<char>& free) const override {
-    return [free, diagonal = diagonal_](std::vector<double> v) {
-      for (size_t i = 0; i < v.size(); ++i) v[i] = free[i] != 0 ? v[i] / diagonal[i] : 0.0;
-      return v;
-    };
-  }
-
- private:
-  std::vector<double> diagonal_;
-};
 
 std::vector<double> Multiplied(const std::vector<double>& matrix, const std::vector<double>& v) {
   std::vector<double> product(v.size(), 0.0);
@@ -38,12 +24,13 @@ std::vector<double> Multiplied(const std::vector<double>& matrix, const std::vec
 
 std::unique_ptr<Metric> MetricOf(const std::vector<double>& matrix, size_t size) {
   return MakeImplicitMetric(
-      {.multiply = [matrix](const std::vector<double>& v) { return Multiplied(matrix, v); },
-       .about_inverse =
+      {.multiply = [matrix](const std::vector<double>& v,
+                            const std::vector<char>&) { return Multiplied(matrix, v); },
+       .stand_in =
            [matrix, size] {
              std::vector<double> diagonal;
              for (size_t i = 0; i < size; ++i) diagonal.push_back(matrix[i * size + i]);
-             return std::make_unique<DiagonalInverse>(diagonal);
+             return std::make_unique<Diagonal>(diagonal);
            }});
 }
 
