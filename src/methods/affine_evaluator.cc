@@ -342,8 +342,8 @@ void BatchEvaluator::AddRowBlock(const ExpertBatch& batch,
   AddSymmetric(batch.features(), num_features, batch.count(), {&block, 1}, num_features);
 }
 
-// The weights t_max(r,s) - t_r t_s of AddHessian times the square of the feature: t_r t_s first,
-// with the sign turned, then what t_s alone adds up to.
+// (A9): the weights t_max(r,s) - t_r t_s of AddHessian times the square of the feature. t_r t_s
+// first, with the sign turned, then what t_s alone adds up to.
 void BatchEvaluator::AddFeatureBlock(const ExpertBatch& batch,
                                      const float* t,
                                      int64_t k,

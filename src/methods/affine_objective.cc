@@ -94,7 +94,7 @@ class Worker {
     }
     totals_.Flush();
   }
-  const AffineTotals& totals() const noexcept { return totals_; }
+  AffineTotals& totals() noexcept { return totals_; }
 
  private:
   void Evaluate(int64_t expert) {
@@ -131,9 +131,8 @@ std::vector<ExpertSums> AffinePass(const CaseStream& stream,
       workers[w].Add(block.PoolTileInto(t, pooling, &buffers[w]));
     workers[w].EndBlock();
   });
-  AffineTotals total(shape);
-  for (const Worker& worker : workers) total.Merge(worker.totals());
-  return total.Sums();
+  for (size_t w = 1; w < workers.size(); ++w) workers[0].totals().Merge(workers[w].totals());
+  return workers[0].totals().Sums();
 }
 
 }  // namespace segcal

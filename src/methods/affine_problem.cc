@@ -27,9 +27,12 @@ constexpr int64_t kLeastOfOne = 32768;
 constexpr int64_t kMaxDense = 1300;
 
 // What samples and Hessians may take: not shares of --memory, on which results must not depend. A
-// fit refuses less memory than they need.
-constexpr int64_t kSampleBytes = int64_t{512} << 20;
+// fit refuses less memory than they need. Voxels of few classes take little but for what keeps
+// them.
+constexpr int64_t kSampleBytes = int64_t{256} << 20;
+constexpr int64_t kImplicitSampleBytes = int64_t{512} << 20;
 constexpr int64_t kHessianBytes = int64_t{512} << 20;
+constexpr int64_t kMostVoxels = int64_t{1} << 22;
 
 // Without Hessians every step takes some dozens of products with one: the share of the voxels they
 // are computed from.
@@ -37,9 +40,9 @@ constexpr int64_t kImplicitShare = 4;
 
 // A map without bounds follows the voxels it sees wherever they lead it: so many for every
 // parameter, or all there are, keep it near what all voxels say.
-constexpr int64_t kVoxelsPerParameter = 4;
+constexpr int64_t kVoxelsPerParameter = 16;
 
-// The share of the sample, times the features, that its blocks come from: the work of four
+// The share of the sample, times the parameters of a block, that blocks come from: the work of four
 // products.
 constexpr double kBlockShare = 24.0;
 
@@ -53,9 +56,9 @@ int64_t HessianBytes(const AffineShape& shape) {
 }
 
 // Without Hessians: points and gradients of every expert; of those with voxels what was learned,
-// and exact sums of every worker and in total; blocks with their factors of the experts at work.
+// and exact sums of every worker; blocks with their factors of the experts at work.
 int64_t VectorBytes(const AffineShape& shape, int64_t with_voxels, int64_t workers) {
-  const int64_t of_experts = 6 * shape.num_experts() + with_voxels * (14 + 5 * (workers + 1));
+  const int64_t of_experts = 6 * shape.num_experts() + with_voxels * (14 + 5 * workers);
   const int64_t of_blocks = 2 * shape.num_features() * std::min(workers, shape.num_experts());
   return shape.num_parameters() * int64_t{sizeof(double)} * (of_experts + of_blocks);
 }
@@ -64,26 +67,52 @@ bool IsDense(const AffineShape& shape) {
   return shape.num_parameters() <= kMaxDense && HessianBytes(shape) <= kHessianBytes;
 }
 
-// Of every expert, given its voxels.
-std::vector<int64_t> SampleSizes(const AffineShape& shape, const std::vector<int64_t>& voxels) {
+// Of every expert, given its voxels, where Hessians are kept.
+std::vector<int64_t> DenseSampleSizes(const AffineShape& shape,
+                                      const std::vector<int64_t>& voxels) {
   const int64_t products = shape.num_parameters() * shape.num_parameters() / 4;
-  int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
-  if (!IsDense(shape) && !shape.gaps() && !shape.diagonal)
-    least = std::max(least, kVoxelsPerParameter * shape.num_parameters());
-  const int64_t room = kSampleBytes / (shape.num_features() * int64_t{sizeof(float)});
-  const int64_t all = std::accumulate(voxels.begin(), voxels.end(), int64_t{1});
+  const int64_t least = shape.per_decision ? kLeastPerExpert : kLeastOfOne;
+  const int64_t bytes = shape.num_features() * int64_t{sizeof(float)};
+  const int64_t room = std::min(kMostVoxels, kSampleBytes / bytes) / shape.num_experts();
   std::vector<int64_t> sizes;
   for (const int64_t own : voxels) {
-    if (IsDense(shape)) {
-      const int64_t worth = kPassesOfWork * own / shape.num_parameters();
-      const int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
-      sizes.push_back(std::max(kTileVoxels, std::min(wanted, room / shape.num_experts())));
-    } else {
-      const int64_t wanted = std::max(least, own / kImplicitShare);
-      sizes.push_back(std::max(kTileVoxels, std::min(wanted, own * room / all)));
-    }
+    const int64_t worth = kPassesOfWork * own / shape.num_parameters();
+    const int64_t wanted = std::max(least, std::min(worth, kHessianWork / products));
+    sizes.push_back(std::max(kTileVoxels, std::min(wanted, room)));
   }
   return sizes;
+}
+
+// The same where none is kept. First what every expert needs at least, then shares of what is left.
+std::vector<int64_t> ImplicitSampleSizes(const AffineShape& shape,
+                                         const std::vector<int64_t>& voxels) {
+  const bool bounded = shape.gaps() || shape.diagonal;
+  const int64_t least =
+      std::max(shape.per_decision ? kLeastPerExpert : kLeastOfOne,
+               bounded ? int64_t{0} : kVoxelsPerParameter * shape.num_parameters());
+  double all_needed = 1.0;
+  double all_wanted = 1.0;
+  for (const int64_t own : voxels) {
+    all_needed += static_cast<double>(std::min(own, least));
+    all_wanted += static_cast<double>(std::max(std::min(own, least), own / kImplicitShare));
+  }
+  const double room = static_cast<double>(kImplicitSampleBytes) /
+                      static_cast<double>(shape.num_features() * int64_t{sizeof(float)});
+  const double of_needed = std::min(1.0, room / all_needed);
+  const double rest = std::max(1.0, all_wanted - all_needed);
+  const double of_rest = std::clamp((room - all_needed) / rest, 0.0, 1.0);
+  std::vector<int64_t> sizes;
+  for (const int64_t own : voxels) {
+    const auto needed = static_cast<double>(std::min(own, least));
+    const double more = std::max(0.0, static_cast<double>(own / kImplicitShare) - needed);
+    sizes.push_back(
+        std::max(kTileVoxels, static_cast<int64_t>(of_needed * needed + of_rest * more)));
+  }
+  return sizes;
+}
+
+std::vector<int64_t> SampleSizes(const AffineShape& shape, const std::vector<int64_t>& voxels) {
+  return IsDense(shape) ? DenseSampleSizes(shape, voxels) : ImplicitSampleSizes(shape, voxels);
 }
 
 std::vector<int64_t> VoxelsOf(const AffineShape& shape, const std::vector<int64_t>& confusion) {
@@ -202,8 +231,8 @@ std::unique_ptr<Metric> AffineProblem::ImplicitCurvature(const AffineRegularizer
   };
   const auto blocks = [=, this, &regularizer] {
     const BlockLayout layout(shape_);
-    std::vector<double> sums = sample_.Blocks(
-        expert, point, kBlockShare / static_cast<double>(layout.num_blocks), threads);
+    std::vector<double> sums =
+        sample_.Blocks(expert, point, kBlockShare / static_cast<double>(layout.size), threads);
     const std::vector<double> features = regularizer.FeatureCurvature();
     auto sum = sums.begin();
     for (int64_t b = 0; b < layout.num_blocks; ++b) {

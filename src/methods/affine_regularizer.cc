@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/affine_regularizer.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace segcal {
 namespace {
@@ -221,26 +222,17 @@ std::vector<double> AffineRegularizer::FeatureCurvature() const {
 // With the gauge at its best the penalty is at least kappa |P (W - W0)|^2, P the projection that
 // takes the mean out of every column, and W = M Theta X: its curvature is nowhere below
 // 2 kappa smallest(X X^T) smallest(M^T P M), along directions that change probabilities.
+// For gaps below the winner X X^T = I + 11^T and M^T P M = I - 11^T / C. For sorted ones X takes
+// differences of neighbours, whose X X^T has the eigenvalues 4 sin^2(pi j / 2C), j < C, and M^T P M
+// is its inverse.
 double AffineRegularizer::Convexity() const {
-  const auto n = static_cast<Eigen::Index>(shape_.num_rows());
-  if (!shape_.gaps() || n < 1) return 2.0 * penalty_.kappa;
-  const auto classes = static_cast<Eigen::Index>(shape_.num_classes);
-  Eigen::MatrixXd features = Eigen::MatrixXd::Zero(n, classes);  // X
-  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(classes, n);    // M
-  const bool sorted = shape_.space == AffineSpace::kSortedGaps;
-  for (Eigen::Index r = 0; r < n; ++r) {
-    features(r, sorted ? r : 0) = 1.0;
-    features(r, r + 1) = -1.0;
-    for (Eigen::Index c = r + 1; c < (sorted ? classes : r + 2); ++c) scores(c, r) = -1.0;
-  }
-  const Eigen::MatrixXd centred = scores.rowwise() - scores.colwise().mean();
-  const auto smallest = [](const Eigen::MatrixXd& m) {
-    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly)
-        .eigenvalues()
-        .minCoeff();
-  };
-  const double of_features = std::min(1.0, smallest(features * features.transpose()));
-  return 2.0 * penalty_.kappa * of_features * smallest(centred.transpose() * centred);
+  if (!shape_.gaps() || shape_.num_classes < 2) return 2.0 * penalty_.kappa;
+  const auto n = static_cast<double>(shape_.num_classes);
+  if (shape_.space == AffineSpace::kWinnerGaps) return 2.0 * penalty_.kappa / n;
+  const double angle = std::numbers::pi / (2.0 * n);
+  const double of_features = std::min(1.0, 4.0 * std::sin(angle) * std::sin(angle));
+  const double of_rows = 1.0 / (4.0 * std::cos(angle) * std::cos(angle));
+  return 2.0 * penalty_.kappa * of_features * of_rows;
 }
 
 }  // namespace segcal

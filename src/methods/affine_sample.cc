@@ -161,12 +161,13 @@ ExpertSample::ExpertSample(const CaseStream& stream,
     }
   });
   for (size_t e = 0; e < batches_.size(); ++e) {
-    for (const Column& column : TakeColumns(&drawers, e)) {
+    for (Column& column : TakeColumns(&drawers, e)) {
       if (batches_[e].empty() || batches_[e].back().full()) {
         batches_[e].emplace_back(shape, static_cast<int64_t>(e));
       }
       batches_[e].back().AddColumn(column.features.data(), column.label, column.weight);
       weights_[e] += static_cast<double>(column.weight);
+      column.features = {};  // not all twice
     }
   }
 }

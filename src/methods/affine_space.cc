@@ -40,8 +40,6 @@ ExpertBatch::ExpertBatch(const AffineShape& shape, int64_t expert)
   const int64_t ones = (shape.num_features() - 1) * kTileVoxels;
   std::fill_n(features_, ones, 0.0f);
   std::fill_n(features_ + ones, kTileVoxels, 1.0f);
-  if (shape.space == AffineSpace::kSortedGaps)
-    order_.resize(static_cast<size_t>(kTileVoxels * shape.num_classes));
   Clear();
 }
 
@@ -54,6 +52,7 @@ void ExpertBatch::Add(const Tile& tile, std::span<const int32_t> voxels, const f
   if (voxels.empty()) return;
   std::copy(voxels.begin(), voxels.end(), voxels_.begin() + count_);
   if (shape_.space == AffineSpace::kSortedGaps) {
+    order_.resize(static_cast<size_t>(kTileVoxels * shape_.num_classes));
     for (size_t i = 0; i < voxels.size(); ++i) {
       AddSortedGaps(tile, voxels[i], count_ + static_cast<int64_t>(i));
     }

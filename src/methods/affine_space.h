@@ -109,7 +109,7 @@ class ExpertBatch {
   int32_t* labels_ = nullptr;
   std::vector<float> weights_;  // of AddColumn
   std::vector<int32_t> voxels_;
-  std::vector<uint16_t> order_;  // [lane][position], kSortedGaps only
+  std::vector<uint16_t> order_;  // [lane][position], of voxels from tiles, kSortedGaps only
 };
 
 // The voxels of a tile by the expert they belong to; one per thread.

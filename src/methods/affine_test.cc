@@ -189,21 +189,36 @@ TEST_P(EveryAffineSpace, SparseProductsAreThoseOfAllParameters) {
   const Scene scene = RandomScene({.num_classes = kClasses});
   const auto stream = scene.Stream(1);
   const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
-  std::vector<double> p = RandomParameters(11);
-  const std::vector<char> all(p.size(), 1);
+  const std::vector<double> p = RandomParameters(11);
+  const std::vector<double> hessian = sample.Hessian(0, p, 1);
   std::vector<double> direction(p.size(), 0.0);
   std::vector<char> wanted(p.size(), 0);
   direction[1] = wanted[1] = 1;
   direction.back() = wanted.back() = 1;
   ASSERT_FALSE(PatternOf(shape(), wanted).columns.empty());
   const std::vector<double> some = sample.Product(0, p, direction, wanted, 1);
-  const std::vector<double> whole = sample.Product(0, p, direction, all, 1);
+  const std::vector<double> all =
+      sample.Product(0, p, direction, std::vector<char>(p.size(), 1), 1);
+  const double n = sample.weight(0);
   for (size_t i = 0; i < p.size(); ++i) {
+    const double expected = hessian[i * p.size() + 1] + hessian[(i + 1) * p.size() - 1];
+    EXPECT_NEAR(all[i] / n, expected / n, 2e-5) << i;
     if (wanted[i] != 0) {
-      EXPECT_NEAR(some[i], whole[i], 1e-6 * sample.weight(0));
+      EXPECT_EQ(some[i], all[i]);
     }
   }
-  EXPECT_NE(whole[0], 0.0);
+  EXPECT_NE(all[0], 0.0);
+  EXPECT_EQ(some[0], 0.0);
+}
+
+TEST(PatternOf, ListsTheColumnsOfGroupsOfRowsAndNothingWhereTheyAreMany) {
+  const AffineShape shape{.space = AffineSpace::kRaw, .num_classes = 7};  // 7 rows, 8 features
+  std::vector<char> wanted(static_cast<size_t>(shape.num_parameters()), 0);
+  wanted[0 * 8 + 5] = wanted[3 * 8 + 2] = wanted[3 * 8 + 5] = wanted[6 * 8 + 7] = 1;
+  const SparsePattern pattern = PatternOf(shape, wanted);
+  EXPECT_EQ(pattern.begin, (std::vector<int32_t>{0, 2, 3}));
+  EXPECT_EQ(pattern.columns, (std::vector<int32_t>{2, 5, 7}));
+  EXPECT_TRUE(PatternOf(shape, std::vector<char>(wanted.size(), 1)).begin.empty());
 }
 
 // Blocks of some of the voxels are scaled to all.

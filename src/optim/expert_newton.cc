@@ -27,9 +27,10 @@ constexpr double kDamping = 1e-12;
 // Passes after which the metric is taken from the model again, where we are.
 constexpr int64_t kRefreshPasses = 6;
 
-// An expert whose residual has not halved in so many passes is at the rounding of its sums, or too
-// slow to arrive.
+// An expert that has not come on in so many passes is at the rounding of its sums, or too slow to
+// arrive: its residual has not halved, nor its value become lower by this, relative to its size.
 constexpr int kIdlePasses = 10;
+constexpr double kComesOn = 1e-5;
 
 double Dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0.0;
@@ -113,8 +114,9 @@ struct Expert {
   std::unique_ptr<Metric> metric;
   std::vector<double> trial;
   int cuts = 0;
-  double halved_residual = std::numeric_limits<double>::infinity();
-  int idle = 0;  // passes since the residual halved last
+  double last_residual = std::numeric_limits<double>::infinity();  // when it came on last
+  double last_value = std::numeric_limits<double>::infinity();
+  int idle = 0;  // passes since then
   bool done = false;
   bool converged = false;
   std::vector<double> path;
@@ -131,8 +133,10 @@ void Propose(const ExpertProblem& problem, Expert* e) {
 void CheckConvergence(const ExpertProblem& problem, double tolerance, Expert* e) {
   e->path.push_back(e->here.value);
   const double residual = problem.box.ProjectedNorm(e->point, e->here.gradient);
-  if (residual <= 0.5 * e->halved_residual) {
-    e->halved_residual = residual;
+  if (residual <= 0.5 * e->last_residual ||
+      e->here.value < e->last_value - kComesOn * (1.0 + std::fabs(e->here.value))) {
+    e->last_residual = std::min(e->last_residual, residual);
+    e->last_value = e->here.value;
     e->idle = 0;
   }
   e->converged = residual <= tolerance;

@@ -62,15 +62,20 @@ Eigen::Index HoldBack(const Box& box,
   return held;
 }
 
-// Takes the variables from the free ones that are at a bound and stay there.
-void HoldStill(const Box& box,
-               const std::vector<double>& point,
-               const std::vector<double>& step,
-               std::vector<char>* free) {
-  for (size_t i = 0; i < point.size(); ++i) {
-    const bool at_bound = point[i] <= box.lower[i] || point[i] >= box.upper[i];
-    if (at_bound && step[i] == 0.0) (*free)[i] = 0;
+// The free variables without those at a bound that stay there in the stand-in's step. Those that
+// their slope presses against a bound stay: a step that takes some of them along may not descend.
+std::vector<char> FreeFor(const Box& box, const StandIn& stand_in, const StepEnd& from) {
+  const std::vector<double> slope = Copy(from.slope);
+  std::vector<char> free = box.Free(from.point, slope);
+  std::vector<size_t> at_bound;
+  for (size_t i = 0; i < free.size(); ++i) {
+    const double x = from.point[i];
+    if (free[i] != 0 && (x <= box.lower[i] || x >= box.upper[i])) at_bound.push_back(i);
   }
+  if (at_bound.empty()) return free;
+  const std::vector<double> step = stand_in.Step(box, from.point, slope);
+  for (const size_t i : at_bound) free[i] = step[i] != 0.0 ? 1 : 0;
+  return free;
 }
 
 class ImplicitMetric final : public Metric {
@@ -127,9 +132,10 @@ class ImplicitMetric final : public Metric {
                   const StepEnd& from,
                   double enough,
                   int* products) const {
-    const std::vector<double> slope = Copy(from.slope);
-    std::vector<char> free = box.Free(from.point, slope);
-    HoldStill(box, from.point, stand_in.Step(box, from.point, slope), &free);
+    std::vector<char> free = FreeFor(box, stand_in, from);
+    if (Restricted(from.slope, free).norm() <= enough) {  // what moves is done; what stays is not
+      free = box.Free(from.point, Copy(from.slope));
+    }
     Vector step = Vector::Zero(from.slope.size());
     for (int hold = 0; hold <= kMaxHolds; ++hold) {
       step = FreeStep(stand_in.Inverse(free), from.slope, std::move(step), free, enough, products);
@@ -159,7 +165,7 @@ class ImplicitMetric final : public Metric {
   }
 
   // Conjugate gradients on the free variables from a first step on, until the slope there is at
-  // most `enough` or there have been `most` products.
+  // most `enough` or the step has had its products.
   Vector FreeStep(const Product& inverse,
                   const Vector& slope,
                   Vector step,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/rng.h"
+#include "optim/dense_metric.h"
 #include "optim/lesson.h"
 #include "optim/test_stand_in.h"
 
@@ -14,18 +15,23 @@ namespace {
 
 constexpr size_t kSize = 12;
 
-std::vector<double> Multiplied(const std::vector<double>& matrix, const std::vector<double>& v) {
+// Entries that are not wanted are nonsense.
+std::vector<double> Multiplied(const std::vector<double>& matrix,
+                               const std::vector<double>& v,
+                               const std::vector<char>& wanted) {
   std::vector<double> product(v.size(), 0.0);
   for (size_t i = 0; i < v.size(); ++i) {
     for (size_t j = 0; j < v.size(); ++j) product[i] += matrix[i * v.size() + j] * v[j];
+    if (wanted[i] == 0) product[i] = 1e9;
   }
   return product;
 }
 
 std::unique_ptr<Metric> MetricOf(const std::vector<double>& matrix, size_t size) {
   return MakeImplicitMetric(
-      {.multiply = [matrix](const std::vector<double>& v,
-                            const std::vector<char>&) { return Multiplied(matrix, v); },
+      {.multiply = [matrix](
+                       const std::vector<double>& v,
+                       const std::vector<char>& wanted) { return Multiplied(matrix, v, wanted); },
        .stand_in =
            [matrix, size] {
              std::vector<double> diagonal;
@@ -64,12 +70,11 @@ TEST(ImplicitMetric, HoldsFixedVariables) {
   EXPECT_EQ(step[1], 0.0);
 }
 
-// Strongly correlated problems with many bounds, most variables at one: the step ends in the box,
-// lower, with a tenth of the slope left.
-TEST(ImplicitMetric, EndsInTheBoxWithATenthOfTheSlope) {
-  for (uint64_t seed = 0; seed < 200; ++seed) {
+// A strongly correlated problem with many bounds, most variables at one.
+struct RandomProblem {
+  explicit RandomProblem(uint64_t seed) : hessian(kSize * kSize, 0.0) {
     Rng rng(seed, 0);
-    std::vector<double> root(kSize * kSize), hessian(kSize * kSize, 0.0), gradient, point;
+    std::vector<double> root(kSize * kSize);
     for (double& r : root) r = rng.Normal();
     for (size_t i = 0; i < kSize; ++i) {
       for (size_t j = 0; j < kSize; ++j) {
@@ -80,23 +85,75 @@ TEST(ImplicitMetric, EndsInTheBoxWithATenthOfTheSlope) {
       gradient.push_back(3.0 * rng.Normal());
       point.push_back(rng.Uniform() < 0.7 ? 0.0 : rng.Uniform());
     }
-    const Box box{.lower = std::vector<double>(kSize, 0.0),
-                  .upper = std::vector<double>(kSize, 1.0)};
-    const std::vector<double> step = MetricOf(hessian, kSize)->Step(box, point, gradient, 0.0);
-    std::vector<double> end = point;
-    std::vector<double> slope = Multiplied(hessian, step);
+  }
+  Box box{.lower = std::vector<double>(kSize, 0.0), .upper = std::vector<double>(kSize, 1.0)};
+  std::vector<double> hessian, gradient, point;
+};
+
+// The step ends in the box, lower, with a tenth of the slope left.
+TEST(ImplicitMetric, EndsInTheBoxWithATenthOfTheSlope) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const RandomProblem p(seed);
+    const std::vector<double> step =
+        MetricOf(p.hessian, kSize)->Step(p.box, p.point, p.gradient, 0.0);
+    std::vector<double> end = p.point;
+    std::vector<double> slope = Multiplied(p.hessian, step, std::vector<char>(kSize, 1));
     double value = 0.0;
     for (size_t i = 0; i < kSize; ++i) {
       end[i] += step[i];
-      value += step[i] * (gradient[i] + 0.5 * slope[i]);
-      slope[i] += gradient[i];
+      value += step[i] * (p.gradient[i] + 0.5 * slope[i]);
+      slope[i] += p.gradient[i];
       EXPECT_GE(end[i], 0.0);
       EXPECT_LE(end[i], 1.0);
     }
     EXPECT_LE(value, 0.0) << seed;
-    EXPECT_LE(box.ProjectedNorm(end, slope), 0.1 * box.ProjectedNorm(point, gradient) + 1e-12)
+    EXPECT_LE(p.box.ProjectedNorm(end, slope),
+              0.1 * p.box.ProjectedNorm(p.point, p.gradient) + 1e-12)
         << seed;
   }
+}
+
+// A stand-in that is the matrix itself.
+class Exact final : public StandIn {
+ public:
+  explicit Exact(std::vector<double> matrix) : metric_(MakeDenseMetric(std::move(matrix))) {}
+  Product Inverse(const std::vector<char>& free) const override {
+    Box face{.lower = std::vector<double>(kSize, 0.0), .upper = std::vector<double>(kSize, 0.0)};
+    for (size_t i = 0; i < kSize; ++i) {
+      if (free[i] != 0) face.lower[i] = -(face.upper[i] = 1e9);
+    }
+    return [this, face](std::vector<double> v) {
+      for (double& x : v) x = -x;
+      return metric_->Step(face, std::vector<double>(kSize, 0.0), v, 0.0);
+    };
+  }
+  std::vector<double> Step(const Box& box,
+                           const std::vector<double>& point,
+                           const std::vector<double>& slope) const override {
+    return metric_->Step(box, point, slope, 0.0);
+  }
+
+ private:
+  std::unique_ptr<Metric> metric_;
+};
+
+// With all variables at their only bound it knows which of them stay: 720 products in all. A
+// stand-in that does not tell takes 1084.
+TEST(ImplicitMetric, IsToldByTheStandInWhatStaysAtItsBound) {
+  int products = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    RandomProblem p(seed);
+    p.box.upper.assign(kSize, 1e6);
+    const auto metric =
+        MakeImplicitMetric({.multiply =
+                                [&](const std::vector<double>& v, const std::vector<char>& wanted) {
+                                  ++products;
+                                  return Multiplied(p.hessian, v, wanted);
+                                },
+                            .stand_in = [&] { return std::make_unique<Exact>(p.hessian); }});
+    metric->Step(p.box, p.box.lower, p.gradient, 0.0);
+  }
+  EXPECT_LE(products, 200 * 4);
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ def test_global_maps_of_many_classes_reach_scipys_minimum(many, tmp_path, method
 
 
 @pytest.mark.parametrize("kappa", [1e-4, 1e-6])
-@pytest.mark.parametrize("method", ["vs", "ms_c", "dc", "cms_ap"])
+@pytest.mark.parametrize("method", ["vs", "ms_c", "dc", "cms_ap", "cms_op"])
 def test_maps_of_many_classes_converge_with_little_penalty(many, tmp_path, method, kappa):
     model = fit(many[0], f"{method}(z, kappa={kappa})", tmp_path / "model.json")
     assert model["fit"]["status"] == "converged"
