@@ -30,7 +30,7 @@ constexpr int64_t kMaxDense = 1300;
 // fit refuses less memory than they need. Voxels of few classes take little but for what keeps
 // them.
 constexpr int64_t kSampleBytes = int64_t{256} << 20;
-constexpr int64_t kImplicitSampleBytes = int64_t{512} << 20;
+constexpr int64_t kImplicitSampleBytes = int64_t{448} << 20;
 constexpr int64_t kHessianBytes = int64_t{512} << 20;
 constexpr int64_t kMostVoxels = int64_t{1} << 22;
 
