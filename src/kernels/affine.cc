@@ -107,56 +107,35 @@ HWY_INLINE void AffineRows(const float* features,
 // columns_of(r) are those of the rows from r on, kRows of them or the last ones.
 template <class ColumnsOfRows>
 HWY_INLINE void ForEachRows(const float* features,
-                            int64_t num_features,
-                            const float* weights,
-                            const float* weights_low,
-                            int64_t num_rows,
+                            const WeightMatrix& weights,
                             int64_t count,
                             float* rows,
                             ColumnsOfRows columns_of) {
   const int64_t step = 2 * static_cast<int64_t>(hn::Lanes(DF()));
+  const int64_t width = weights.num_columns;
   for (int64_t v = 0; v < count; v += step) {
     const auto add = [&](auto size, int64_t r) HWY_ATTR {
-      const float* low = weights_low == nullptr ? nullptr : weights_low + r * num_features;
-      AffineRows<decltype(size)::value>(features,
-                                        num_features,
-                                        columns_of(r),
-                                        weights + r * num_features,
-                                        low,
-                                        v,
-                                        rows + r * kTileVoxels);
+      const float* low = weights.low == nullptr ? nullptr : weights.low + r * width;
+      AffineRows<decltype(size)::value>(
+          features, width, columns_of(r), weights.high + r * width, low, v, rows + r * kTileVoxels);
     };
     int64_t r = 0;
-    for (; r + kRows <= num_rows; r += kRows) add(std::integral_constant<int64_t, kRows>(), r);
-    for (; r < num_rows; ++r) add(std::integral_constant<int64_t, 1>(), r);
+    for (; r + kRows <= weights.num_rows; r += kRows)
+      add(std::integral_constant<int64_t, kRows>(), r);
+    for (; r < weights.num_rows; ++r) add(std::integral_constant<int64_t, 1>(), r);
   }
 }
 
-void AffinePass(const float* features,
-                int64_t num_features,
-                const float* weights,
-                const float* weights_low,
-                int64_t num_rows,
-                int64_t count,
-                float* rows) {
-  ForEachRows(
-      features, num_features, weights, weights_low, num_rows, count, rows, [&](int64_t) HWY_ATTR {
-        return AllColumns{num_features};
-      });
-}
-
-void SparseAffinePass(const float* features,
-                      int64_t num_features,
-                      const float* weights,
-                      const float* weights_low,
-                      int64_t num_rows,
-                      const SparsePattern& pattern,
-                      int64_t count,
-                      float* rows) {
-  ForEachRows(
-      features, num_features, weights, weights_low, num_rows, count, rows, [&](int64_t r) HWY_ATTR {
-        return ColumnsOf(pattern, r / kRows);
-      });
+void AffinePass(const float* features, const WeightMatrix& weights, int64_t count, float* rows) {
+  if (weights.pattern == nullptr) {
+    const AllColumns all{weights.num_columns};
+    ForEachRows(features, weights, count, rows, [&](int64_t) HWY_ATTR { return all; });
+  } else {
+    const SparsePattern& pattern = *weights.pattern;
+    ForEachRows(features, weights, count, rows, [&](int64_t r) HWY_ATTR {
+      return ColumnsOf(pattern, r / kRows);
+    });
+  }
 }
 
 // Vectors of voxels whose exponentials are computed together.
@@ -271,39 +250,38 @@ HWY_INLINE void OuterRows(
   for (; k < columns.count; ++k) OuterBlock<kA, 1>(a, b, num_b, columns, k, count, sums);
 }
 
-void OuterPass(
-    const float* a, int64_t num_a, const float* b, int64_t num_b, int64_t count, double* sums) {
-  const AllColumns all{num_b};
+// Groups of kA rows with kB columns at a time, and what is left over; columns_of as above.
+template <int64_t kA, int64_t kB, class ColumnsOfRows>
+HWY_INLINE void OuterGroups(const float* a,
+                            int64_t num_a,
+                            const float* b,
+                            int64_t num_b,
+                            int64_t count,
+                            double* sums,
+                            ColumnsOfRows columns_of) {
   int64_t r = 0;
-  for (; r + 3 <= num_a; r += 3)
-    OuterRows<3, 3>(a + r * kTileVoxels, b, num_b, all, count, sums + r * num_b);
-  for (; r < num_a; ++r)
-    OuterRows<1, 3>(a + r * kTileVoxels, b, num_b, all, count, sums + r * num_b);
-}
-
-void SparseOuterPass(const float* a,
-                     int64_t num_a,
-                     const float* b,
-                     int64_t num_b,
-                     const SparsePattern& pattern,
-                     int64_t count,
-                     double* sums) {
-  int64_t r = 0;
-  for (; r + kSparseRows <= num_a; r += kSparseRows) {
-    OuterRows<kSparseRows, 2>(a + r * kTileVoxels,
-                              b,
-                              num_b,
-                              ColumnsOf(pattern, r / kSparseRows),
-                              count,
-                              sums + r * num_b);
+  for (; r + kA <= num_a; r += kA) {
+    OuterRows<kA, kB>(a + r * kTileVoxels, b, num_b, columns_of(r), count, sums + r * num_b);
   }
   for (; r < num_a; ++r) {
-    OuterRows<1, 2>(a + r * kTileVoxels,
-                    b,
-                    num_b,
-                    ColumnsOf(pattern, r / kSparseRows),
-                    count,
-                    sums + r * num_b);
+    OuterRows<1, kB>(a + r * kTileVoxels, b, num_b, columns_of(r), count, sums + r * num_b);
+  }
+}
+
+void OuterPass(const float* a,
+               int64_t num_a,
+               const float* b,
+               int64_t num_b,
+               int64_t count,
+               double* sums,
+               const SparsePattern* pattern) {
+  if (pattern == nullptr) {
+    const AllColumns all{num_b};
+    OuterGroups<3, 3>(a, num_a, b, num_b, count, sums, [&](int64_t) HWY_ATTR { return all; });
+  } else {
+    OuterGroups<kSparseRows, 2>(a, num_a, b, num_b, count, sums, [&](int64_t r) HWY_ATTR {
+      return ColumnsOf(*pattern, r / kSparseRows);
+    });
   }
 }
 
@@ -323,11 +301,9 @@ int64_t Rounded(int64_t count) noexcept {
 
 HWY_EXPORT(ShiftRowPass);
 HWY_EXPORT(AffinePass);
-HWY_EXPORT(SparseAffinePass);
 HWY_EXPORT(SoftmaxScoresPass);
 HWY_EXPORT(ResidualPass);
 HWY_EXPORT(OuterPass);
-HWY_EXPORT(SparseOuterPass);
 
 void ShiftRow(
     const float* from, const double* shift, int64_t count, double limit, float* to) noexcept {
@@ -335,26 +311,10 @@ void ShiftRow(
 }
 
 void AffineTile(const float* features,
-                int64_t num_features,
-                const float* weights,
-                const float* weights_low,
-                int64_t num_rows,
+                const WeightMatrix& weights,
                 int64_t count,
                 float* rows) noexcept {
-  SEGCAL_DISPATCH(AffinePass)
-  (features, num_features, weights, weights_low, num_rows, Rounded(count), rows);
-}
-
-void SparseAffineTile(const float* features,
-                      int64_t num_features,
-                      const float* weights,
-                      const float* weights_low,
-                      int64_t num_rows,
-                      const SparsePattern& pattern,
-                      int64_t count,
-                      float* rows) noexcept {
-  SEGCAL_DISPATCH(SparseAffinePass)
-  (features, num_features, weights, weights_low, num_rows, pattern, Rounded(count), rows);
+  SEGCAL_DISPATCH(AffinePass)(features, weights, Rounded(count), rows);
 }
 
 void SoftmaxScores(const float* scores,
@@ -377,18 +337,9 @@ void AddOuterProduct(const float* a,
                      const float* b,
                      int64_t num_b,
                      int64_t count,
-                     double* sums) noexcept {
-  SEGCAL_DISPATCH(OuterPass)(a, num_a, b, num_b, Rounded(count), sums);
-}
-
-void AddSparseOuterProduct(const float* a,
-                           int64_t num_a,
-                           const float* b,
-                           int64_t num_b,
-                           const SparsePattern& pattern,
-                           int64_t count,
-                           double* sums) noexcept {
-  SEGCAL_DISPATCH(SparseOuterPass)(a, num_a, b, num_b, pattern, Rounded(count), sums);
+                     double* sums,
+                     const SparsePattern* pattern) noexcept {
+  SEGCAL_DISPATCH(OuterPass)(a, num_a, b, num_b, Rounded(count), sums, pattern);
 }
 
 }  // namespace segcal

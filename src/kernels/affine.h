@@ -19,18 +19,6 @@ inline constexpr int64_t kAffineLanes = 32;
 void ShiftRow(
     const float* from, const double* shift, int64_t count, double limit, float* to) noexcept;
 
-// rows[r] = sum_k weights[r][k] features[k] for num_rows rows of num_features weights. Where
-// weights_low is given, weights + weights_low are used, so that parameters count to double
-// precision in a fit. Error of one value: (num_features + 1) 2^-24 of the sum of the absolute
-// terms.
-void AffineTile(const float* features,
-                int64_t num_features,
-                const float* weights,
-                const float* weights_low,
-                int64_t num_rows,
-                int64_t count,
-                float* rows) noexcept;
-
 // Where a matrix is not zero, by groups of kSparseRows rows: the columns with an entry in one of
 // them.
 inline constexpr int64_t kSparseRows = 4;
@@ -39,15 +27,23 @@ struct SparsePattern {
   std::vector<int32_t> columns;
 };
 
-// The same bits as AffineTile, whose other weights are zero, for finite features.
-void SparseAffineTile(const float* features,
-                      int64_t num_features,
-                      const float* weights,
-                      const float* weights_low,
-                      int64_t num_rows,
-                      const SparsePattern& pattern,
-                      int64_t count,
-                      float* rows) noexcept;
+// Weights [num_rows][num_columns] and what is left of them in double, if that counts; where there
+// is a pattern they are zero outside.
+struct WeightMatrix {
+  const float* high = nullptr;
+  const float* low = nullptr;
+  int64_t num_rows = 0;
+  int64_t num_columns = 0;
+  const SparsePattern* pattern = nullptr;
+};
+
+// rows[r] = sum_k weights[r][k] features[k]. Where low parts are given, high + low are used, so
+// that parameters count to double precision in a fit. Error of one value: (num_columns + 1) 2^-24
+// of the sum of the absolute terms. A pattern changes no bit, for finite features.
+void AffineTile(const float* features,
+                const WeightMatrix& weights,
+                int64_t count,
+                float* rows) noexcept;
 
 // Softmax of scores, any finite float32: probs[c], and the label's log-probability (0 without
 // label). probs may be the scores themselves.
@@ -61,21 +57,14 @@ void SoftmaxScores(const float* scores,
 void ResidualTile(const int32_t* labels, int64_t num_classes, int64_t count, float* probs) noexcept;
 
 // sums[r * num_b + k] += sum_v a[r][v] b[k][v], in double across tiles. Inside a tile, terms are
-// added in float32, 32 at most per lane: error 2^-19 of the sum of the absolute terms.
+// added in float32, 32 at most per lane: error 2^-19 of the sum of the absolute terms. With a
+// pattern, for its groups of rows and columns only.
 void AddOuterProduct(const float* a,
                      int64_t num_a,
                      const float* b,
                      int64_t num_b,
                      int64_t count,
-                     double* sums) noexcept;
-
-// The same for the groups of rows and the columns of a pattern only.
-void AddSparseOuterProduct(const float* a,
-                           int64_t num_a,
-                           const float* b,
-                           int64_t num_b,
-                           const SparsePattern& pattern,
-                           int64_t count,
-                           double* sums) noexcept;
+                     double* sums,
+                     const SparsePattern* pattern = nullptr) noexcept;
 
 }  // namespace segcal

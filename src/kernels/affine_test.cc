@@ -63,7 +63,11 @@ TEST(AffineTile, AgreesWithDoubleArithmetic) {
           low.push_back(static_cast<float>(weights.back() - static_cast<double>(high.back())));
         }
         AlignedArray<float> out(rows * kTileVoxels);
-        AffineTile(x.data(), features, high.data(), low.data(), rows, kTileVoxels, out.data());
+        AffineTile(
+            x.data(),
+            {.high = high.data(), .low = low.data(), .num_rows = rows, .num_columns = features},
+            kTileVoxels,
+            out.data());
         for (int64_t r = 0; r < rows; ++r) {
           for (int64_t v = 0; v < kTileVoxels; ++v) {
             double sum = 0.0;
@@ -198,7 +202,7 @@ struct SparseMatrix {
   SparsePattern pattern;
 };
 
-TEST(SparseAffineTile, HasTheBitsOfAffineTile) {
+TEST(AffineTile, HasTheSameBitsWithAPattern) {
   ForEveryTarget([](const std::string& target) {
     for (const int64_t features : kSizes) {
       for (const int64_t rows : kSizes) {
@@ -207,19 +211,15 @@ TEST(SparseAffineTile, HasTheBitsOfAffineTile) {
         std::vector<float> low = matrix.weights;
         for (float& w : low) w *= 0x1p-25f;
         for (const bool precise : {false, true}) {
-          const float* rest = precise ? low.data() : nullptr;
+          WeightMatrix weights{.high = matrix.weights.data(),
+                               .low = precise ? low.data() : nullptr,
+                               .num_rows = rows,
+                               .num_columns = features};
           AlignedArray<float> dense(rows * kTileVoxels);
           AlignedArray<float> sparse(rows * kTileVoxels);
-          AffineTile(
-              x.data(), features, matrix.weights.data(), rest, rows, kTileVoxels, dense.data());
-          SparseAffineTile(x.data(),
-                           features,
-                           matrix.weights.data(),
-                           rest,
-                           rows,
-                           matrix.pattern,
-                           kTileVoxels,
-                           sparse.data());
+          AffineTile(x.data(), weights, kTileVoxels, dense.data());
+          weights.pattern = &matrix.pattern;
+          AffineTile(x.data(), weights, kTileVoxels, sparse.data());
           for (int64_t i = 0; i < rows * kTileVoxels; ++i) ASSERT_EQ(sparse[i], dense[i]) << target;
         }
       }
@@ -227,7 +227,7 @@ TEST(SparseAffineTile, HasTheBitsOfAffineTile) {
   });
 }
 
-TEST(AddSparseOuterProduct, AddsWhatAddOuterProductDoesAndNothingElse) {
+TEST(AddOuterProduct, AddsTheSameInsideAPatternAndNothingOutside) {
   ForEveryTarget([](const std::string& target) {
     for (const int64_t rows : kSizes) {
       for (const int64_t columns : kSizes) {
@@ -237,8 +237,8 @@ TEST(AddSparseOuterProduct, AddsWhatAddOuterProductDoesAndNothingElse) {
         std::vector<double> dense(matrix.weights.size(), 0.25);
         std::vector<double> sparse(matrix.weights.size(), 0.25);
         AddOuterProduct(a.data(), rows, b.data(), columns, kTileVoxels, dense.data());
-        AddSparseOuterProduct(
-            a.data(), rows, b.data(), columns, matrix.pattern, kTileVoxels, sparse.data());
+        AddOuterProduct(
+            a.data(), rows, b.data(), columns, kTileVoxels, sparse.data(), &matrix.pattern);
         for (size_t i = 0; i < sparse.size(); ++i) {
           ASSERT_EQ(sparse[i], matrix.weights[i] != 0.0f ? dense[i] : 0.25) << target;
         }

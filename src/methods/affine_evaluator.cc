@@ -25,6 +25,11 @@ void RowWeights(const ExpertBatch& batch, const float* q, int64_t r, float* weig
   batch.ZeroTies(r, weight);
 }
 
+// An empty pattern leaves out nothing.
+const SparsePattern* PatternOrNull(const SparsePattern& pattern) {
+  return pattern.begin.empty() ? nullptr : &pattern;
+}
+
 // out[k][v] = weights[v] rows[k][v]
 void WeightRows(const float* rows, int64_t num_rows, const float* weights, float* out) {
   for (int64_t k = 0; k < num_rows; ++k) {
@@ -97,26 +102,14 @@ void BatchEvaluator::Scores(const ExpertBatch& batch,
                             bool precise,
                             float* scores) {
   if (shape_.diagonal) return DiagonalScores(batch, weights, scores);
-  const float* low = precise ? weights.low.data() : nullptr;
-  float* rows = shape_.gaps() ? rows_ : scores;
-  if (weights.pattern.begin.empty()) {
-    AffineTile(batch.features(),
-               shape_.num_features(),
-               weights.high.data(),
-               low,
-               shape_.num_rows(),
-               batch.count(),
-               rows);
-  } else {
-    SparseAffineTile(batch.features(),
-                     shape_.num_features(),
-                     weights.high.data(),
-                     low,
-                     shape_.num_rows(),
-                     weights.pattern,
-                     batch.count(),
-                     rows);
-  }
+  AffineTile(batch.features(),
+             {.high = weights.high.data(),
+              .low = precise ? weights.low.data() : nullptr,
+              .num_rows = shape_.num_rows(),
+              .num_columns = shape_.num_features(),
+              .pattern = PatternOrNull(weights.pattern)},
+             batch.count(),
+             shape_.gaps() ? rows_ : scores);
   if (shape_.gaps()) batch.ScoresFromGaps(rows_, scores);
 }
 
@@ -187,22 +180,13 @@ void BatchEvaluator::AddGradient(const ExpertBatch& batch,
   }
   batch.RowsFromScores(probs_);
   if (shape_.diagonal) return AddDiagonalGradient(batch, gradient);
-  if (wanted.begin.empty()) {
-    AddOuterProduct(probs_,
-                    shape_.num_rows(),
-                    batch.features(),
-                    shape_.num_features(),
-                    batch.count(),
-                    gradient);
-  } else {
-    AddSparseOuterProduct(probs_,
-                          shape_.num_rows(),
-                          batch.features(),
-                          shape_.num_features(),
-                          wanted,
-                          batch.count(),
-                          gradient);
-  }
+  AddOuterProduct(probs_,
+                  shape_.num_rows(),
+                  batch.features(),
+                  shape_.num_features(),
+                  batch.count(),
+                  gradient,
+                  PatternOrNull(wanted));
 }
 
 // With u the change of the scores along the direction, slopes change by (diag q - q q^T) u

@@ -123,10 +123,9 @@ const float* Selector::Scores(const float* features, AlignedBuffer* memory, int 
   for (int layer = 0; layer <= up_to; ++layer) {
     const auto l = static_cast<size_t>(layer);
     AffineTile(layer == 0 ? features : active,
-               shape_.inputs(layer),
-               weights_[l].data(),
-               nullptr,
-               shape_.outputs(layer),
+               {.high = weights_[l].data(),
+                .num_rows = shape_.outputs(layer),
+                .num_columns = shape_.inputs(layer)},
                kTileVoxels,
                dense);
     if (layer == up_to) break;

@@ -160,10 +160,7 @@ double SelectorProblem::Loss(std::span<const int64_t> tiles, std::span<const dou
       const int64_t outputs = shape_.outputs(layer);
       float* out = layer == kHiddenLayers ? work.scores : work.dense[static_cast<size_t>(layer)];
       AffineTile(Input(layer, tile, work),
-                 shape_.inputs(layer),
-                 weights.data(),
-                 nullptr,
-                 outputs,
+                 {.high = weights.data(), .num_rows = outputs, .num_columns = shape_.inputs(layer)},
                  kTileVoxels,
                  out);
       if (layer == kHiddenLayers) {
@@ -228,7 +225,10 @@ void SelectorProblem::LayerBack(int layer,
     const float* input = Input(layer, tiles[static_cast<size_t>(t)], work);
     AddOuterProduct(delta, outputs, input, inputs, kTileVoxels, work.gradient.data());
     if (layer == 0) return;
-    AffineTile(delta, outputs, transposed.data(), nullptr, inputs, kTileVoxels, work.delta[l - 1]);
+    AffineTile(delta,
+               {.high = transposed.data(), .num_rows = inputs, .num_columns = outputs},
+               kTileVoxels,
+               work.delta[l - 1]);
     work.sums.assign(static_cast<size_t>(2 * inputs), 0.0);
     ReluBack(work.active[l - 1], work.dense[l - 1], inputs, work.delta[l - 1], work.sums.data());
   });
