@@ -2,7 +2,6 @@
 // Derivatives and algebra of the affine family, for every space.
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +9,8 @@
 #include "methods/affine_evaluator.h"
 #include "methods/affine_fit.h"
 #include "methods/affine_objective.h"
-#include "methods/affine_regularizer.h"
 #include "methods/affine_sample.h"
+#include "methods/test_affine.h"
 #include "tests/support/scene.h"
 
 namespace segcal {
@@ -20,54 +19,8 @@ namespace {
 using testing::RandomScene;
 using testing::Scene;
 
-struct Family {
-  const char* name;
-  AffineShape shape;
-};
-
-std::string NameOfFamily(const ::testing::TestParamInfo<Family>& info) { return info.param.name; }
-
-constexpr int64_t kClasses = 4;
-
-const Family kFamilies[] = {
-    {"raw", {.space = AffineSpace::kRaw, .num_classes = kClasses}},
-    {"diagonal", {.space = AffineSpace::kRaw, .diagonal = true, .num_classes = kClasses}},
-    {"differences", {.space = AffineSpace::kDifferences, .num_classes = kClasses}},
-    {"log_probs", {.space = AffineSpace::kLogProbs, .num_classes = kClasses}},
-    {"conditional",
-     {.space = AffineSpace::kLogProbs, .per_decision = true, .num_classes = kClasses}},
-    {"winner_gaps",
-     {.space = AffineSpace::kWinnerGaps, .per_decision = true, .num_classes = kClasses}},
-    {"sorted_gaps",
-     {.space = AffineSpace::kSortedGaps, .per_decision = true, .num_classes = kClasses}}};
-
-class EveryAffineSpace : public ::testing::TestWithParam<Family> {
- protected:
-  const AffineShape& shape() const { return GetParam().shape; }
-  std::vector<double> RandomParameters(uint64_t seed) const {
-    Rng rng(seed, 0);
-    std::vector<double> p = ScaledIdentity(shape(), 0.7);
-    for (double& x : p) x += 0.1 * (shape().gaps() ? rng.Uniform() : rng.Normal());
-    return p;
-  }
-  // Of a diagonal map, scales and biases alone.
-  bool IsFree(size_t parameter) const {
-    const auto features = static_cast<size_t>(shape().num_features());
-    const size_t column = parameter % features;
-    return !shape().diagonal || column == parameter / features || column + 1 == features;
-  }
-  // The same number of sampled voxels for every expert.
-  std::vector<int64_t> Sizes(int64_t size) const {
-    return std::vector<int64_t>(static_cast<size_t>(shape().num_experts()), size);
-  }
-  ExpertParameters RandomMaps(uint64_t seed) const {
-    ExpertParameters maps;
-    for (int64_t e = 0; e < shape().num_experts(); ++e) {
-      maps.push_back(RandomParameters(seed + static_cast<uint64_t>(e)));
-    }
-    return maps;
-  }
-};
+class EveryAffineSpace : public AffineSpaceTest {};
+class EveryFullAffineSpace : public AffineSpaceTest {};
 
 // [decision][label] of the labelled voxels.
 std::vector<int64_t> ConfusionOf(const CaseStream& stream) {
@@ -184,8 +137,7 @@ TEST_P(EveryAffineSpace, BlocksAreThoseOfTheHessianWithoutTies) {
 }
 
 // Where few parameters take part and few are wanted the rest is left out, to no difference.
-TEST_P(EveryAffineSpace, SparseProductsAreThoseOfAllParameters) {
-  if (shape().diagonal) GTEST_SKIP() << "it has its own products";
+TEST_P(EveryFullAffineSpace, SparseProductsAreThoseOfAllParameters) {
   const Scene scene = RandomScene({.num_classes = kClasses});
   const auto stream = scene.Stream(1);
   const ExpertSample sample(*stream, {}, shape(), ConfusionOf(*stream), Sizes(1 << 20), 1);
@@ -267,106 +219,11 @@ TEST_P(EveryAffineSpace, SumsAreTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(a.Hessian(0, maps[0], 1), b.Hessian(0, maps[0], 3));
 }
 
-const Penalty kPenalty{.lambda = 0.3, .mu = 0.2, .kappa = 0.05, .anchor = 0.8};
-
-TEST_P(EveryAffineSpace, PenaltyHasTheGradientAndHessianOfItsValue) {
-  const AffineRegularizer regularizer(shape(), kPenalty);
-  const std::vector<double> p = RandomParameters(13);
-  const Value here = regularizer.Evaluate(p);
-  const std::vector<double> hessian = regularizer.Hessian();
-  const double h = 1e-4;
-  for (size_t i = 0; i < p.size(); ++i) {
-    std::vector<double> low = p;
-    std::vector<double> high = p;
-    low[i] -= h;
-    high[i] += h;
-    const Value below = regularizer.Evaluate(low);
-    const Value above = regularizer.Evaluate(high);
-    EXPECT_NEAR(here.gradient[i], (above.value - below.value) / (2 * h), 1e-9);
-    for (size_t j = 0; j < p.size(); ++j) {
-      EXPECT_NEAR(
-          hessian[i * p.size() + j], (above.gradient[j] - below.gradient[j]) / (2 * h), 1e-9);
-    }
-  }
-}
-
-TEST_P(EveryAffineSpace, PenaltyHasTheProductsAndFactorsOfItsHessian) {
-  if (shape().diagonal) GTEST_SKIP() << "its gauge is held, which the factors do not know";
-  Penalty penalty = kPenalty;
-  penalty.lambda = 0.0;  // all weights are held alike
-  const AffineRegularizer regularizer(shape(), penalty);
-  const std::vector<double> hessian = regularizer.Hessian();
-  const std::vector<double> direction = RandomParameters(19);
-  const std::vector<double> product = regularizer.Product(direction);
-  const std::vector<double> of_features = regularizer.FeatureCurvature();
-  const auto features = static_cast<size_t>(shape().num_features());
-  for (size_t i = 0; i < direction.size(); ++i) {
-    double expected = 0.0;
-    for (size_t j = 0; j < direction.size(); ++j)
-      expected += hessian[i * direction.size() + j] * direction[j];
-    EXPECT_NEAR(product[i], expected, 1e-12);
-    for (size_t j = 0; j < direction.size(); ++j) {
-      const double of_rows = regularizer.RowCurvature(static_cast<int64_t>(i / features),
-                                                      static_cast<int64_t>(j / features));
-      EXPECT_NEAR(of_rows * of_features[i % features * features + j % features],
-                  hessian[i * direction.size() + j],
-                  1e-12);
-    }
-  }
-}
-
-// The gauge (A5) is a minimum: no other shift of a column or of the bias costs less.
-TEST_P(EveryAffineSpace, PenaltyTakesTheBestGauge) {
-  const AffineRegularizer regularizer(shape(), kPenalty);
-  const std::vector<double> p = RandomParameters(17);
-  const AffineRegularizer::Assembled map = regularizer.Assemble(p);
-  const double n = kClasses;
-  const auto cost = [&](size_t column, double shift, double bias_shift) {
-    double value = 0.0;
-    for (size_t j = 0; j < kClasses; ++j) {
-      for (size_t k = 0; k < kClasses; ++k) {
-        const double w = map.weights[j * kClasses + k] + (k == column ? shift : 0.0);
-        const double d = j == k ? w - kPenalty.anchor : w;
-        value += kPenalty.kappa * d * d;
-        if (j != k) value += kPenalty.lambda / (n * (n - 1)) * w * w;
-      }
-      const double b = map.bias[j] + bias_shift;
-      value += (kPenalty.mu / n + kPenalty.kappa) * b * b;
-    }
-    return value;
-  };
-  EXPECT_NEAR(regularizer.Evaluate(p).value, cost(0, 0.0, 0.0), 1e-12);
-  for (const double shift : {-0.01, 0.01}) {
-    EXPECT_GT(cost(0, 0.0, shift), cost(0, 0.0, 0.0));
-    if (shape().diagonal) continue;
-    for (size_t k = 0; k < kClasses; ++k) EXPECT_GT(cost(k, shift, 0.0), cost(k, 0.0, 0.0));
-  }
-}
-
-// (A8): the smallest curvature of the penalty that is not that of a gauge is no less than stated.
-TEST_P(EveryAffineSpace, PenaltyIsAsConvexAsStated) {
-  if (shape().diagonal) GTEST_SKIP() << "the weights off the diagonal are fixed";
-  for (const double lambda : {0.0, 0.3}) {
-    Penalty penalty = kPenalty;
-    penalty.lambda = penalty.mu = lambda;
-    const AffineRegularizer regularizer(shape(), penalty);
-    const auto n = static_cast<Eigen::Index>(shape().num_parameters());
-    const std::vector<double> h = regularizer.Hessian();
-    const Eigen::Map<const Eigen::MatrixXd> hessian(h.data(), n, n);
-    const Eigen::VectorXd eigenvalues =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(hessian).eigenvalues();
-    double least = 1e300;
-    for (Eigen::Index i = 0; i < n; ++i) {
-      if (eigenvalues[i] > 1e-12) least = std::min(least, eigenvalues[i]);
-    }
-    EXPECT_GE(least, regularizer.Convexity() * (1.0 - 1e-9));
-    if (lambda == 0.0) {
-      EXPECT_NEAR(least, regularizer.Convexity(), 1e-9);
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Spaces, EveryAffineSpace, ::testing::ValuesIn(kFamilies), NameOfFamily);
+INSTANTIATE_TEST_SUITE_P(Spaces,
+                         EveryFullAffineSpace,
+                         ::testing::ValuesIn(FullFamilies()),
+                         NameOfFamily);
 
 // Kirscher et al. 2026, App. A.2: for any global affine map that is no temperature there are logits
 // whose argmax it changes. They are found where the proof looks: far out, near a tie.
