@@ -102,7 +102,7 @@ void ExpectDistributions(const std::vector<float>& probs, int64_t num_classes) {
 }
 
 TEST_P(EveryCalibrator, EmitsDistributions) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   for (const int64_t num_classes : {1, 2, 5, 20}) {
     const Scene scene =
         RandomScene({.num_members = 2, .num_classes = num_classes, .shape = {41, 43}});
@@ -135,7 +135,7 @@ Scene Extremes() {
 }
 
 TEST_P(EveryCalibrator, EmitsDistributionsForExtremeInput) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Model model = FitTo(RandomScene({.num_classes = 4}));
   ExpectDistributions(ApplyInMemory(model, Extremes(), 0), 4);
 }
@@ -157,7 +157,7 @@ double LossOf(const Model& model, const Scene& scene) {
 }
 
 TEST_P(EveryCalibrator, NeverEndsAboveTheLossOfItsInput) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   for (const double true_beta : {0.3, 1.0, 2.0}) {
     const Scene scene =
         RandomScene({.seed = 9, .num_classes = 4, .shape = {60, 70}, .true_beta = true_beta});
@@ -167,7 +167,8 @@ TEST_P(EveryCalibrator, NeverEndsAboveTheLossOfItsInput) {
     // Methods that count, or fit part of the voxels, do not minimise this loss.
     int64_t certified = 0;
     for (const Certificate& c : fit.outcome.certificates) certified += c.voxels;
-    if (certified != fit.labelled) GTEST_SKIP() << "minimises something else";
+    if (certified != fit.labelled)
+      GTEST_SKIP() << "counts, or fits part of the voxels: minimises another loss";
     EXPECT_LE(fit.outcome.nll_after, fit.nll_before) << true_beta;
     const Model identity = FitStream(*scene.Stream(1), ParsePipeline("none(z)"), 0);
     EXPECT_LE(LossOf(model, scene), LossOf(identity, scene) + 1e-7) << true_beta;
@@ -176,7 +177,7 @@ TEST_P(EveryCalibrator, NeverEndsAboveTheLossOfItsInput) {
 
 // z + c is exact for multiples of 2^-8 within 64 and whole numbers within 2^14.
 TEST_P(EveryCalibrator, ForgetsOffsetsToTheBitWhereItSaysSo) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene = RandomScene({.num_members = 2, .num_classes = 5, .shape = {50, 53}});
   Scene shifted = scene;
   Rng rng(/*seed=*/3, /*stream=*/0);
@@ -221,7 +222,7 @@ std::vector<float> Emitted(const Model& model, const Scene& scene, DType dtype) 
 }
 
 TEST_P(EveryCalibrator, KeepsTheOrderItPromisesInEmittedValues) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene = NearTies();
   const Model model = FitTo(scene);
   const Preserves preserves = model.state().calibrator->properties().preserves;
@@ -257,7 +258,7 @@ std::vector<T> Rotated(const std::vector<T>& values, size_t num_classes) {
 }
 
 TEST_P(EveryCalibrator, CommutesWithRelabellingTheClasses) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene =
       testing::WithoutTies(RandomScene({.seed = 6, .num_classes = 5, .shape = {50, 53}}));
   Scene other = scene;
@@ -274,7 +275,7 @@ TEST_P(EveryCalibrator, CommutesWithRelabellingTheClasses) {
 }
 
 TEST_P(EveryCalibrator, SavedAndLoadedAppliesToTheBit) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene = RandomScene({.seed = 8, .num_members = 2, .num_classes = 4});
   const TempFolder folder;
   const Model model = FitTo(scene, 2, "p");
@@ -285,7 +286,7 @@ TEST_P(EveryCalibrator, SavedAndLoadedAppliesToTheBit) {
 }
 
 TEST_P(EveryCalibrator, RefusesParametersItDoesNotKnow) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene = RandomScene({.num_classes = 3, .shape = {20, 20}});
   const Model model = FitTo(scene);
   Json parameters = model.state().calibrator->Parameters();
@@ -295,7 +296,7 @@ TEST_P(EveryCalibrator, RefusesParametersItDoesNotKnow) {
 }
 
 TEST_P(EveryCalibrator, DoesNotDependOnThreads) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene =
       RandomScene({.num_cases = 3, .num_members = 2, .num_classes = 4, .shape = {97, 103}});
   const Model one = FitTo(scene, 1);
@@ -308,7 +309,7 @@ TEST_P(EveryCalibrator, DoesNotDependOnThreads) {
 }
 
 TEST_P(EveryCalibrator, DoesNotSeeVoxelsWithoutLabels) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene =
       RandomScene({.num_cases = 1, .num_classes = 3, .shape = {60, 60}, .ignored = 0.4});
   Scene other = scene;

@@ -72,7 +72,7 @@ constexpr int64_t kManyVoxels = 1'000'000;
 #endif
 
 TEST_P(EveryMethod, HoldsWhatItDeclaresOnManyVoxels) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const VerifyResult result = Verify(FitTo(TiltedScene()), Voxels(kManyVoxels));
   EXPECT_TRUE(result.holds()) << ToJson(result);
   EXPECT_GE(Find(result, "rows").voxels, kManyVoxels);
@@ -82,7 +82,7 @@ TEST_P(EveryMethod, HoldsWhatItDeclaresOnManyVoxels) {
 }
 
 TEST_P(EveryMethod, HoldsWhatItDeclaresForEveryPooling) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene scene = RandomScene({.num_members = 2, .num_classes = 4});
   for (const char* pooling : {"p", "z1"}) {
     const VerifyResult result = Verify(FitTo(scene, pooling), Voxels(100'000));
@@ -92,7 +92,7 @@ TEST_P(EveryMethod, HoldsWhatItDeclaresForEveryPooling) {
 
 // Data on which a fit runs to the ends of what it may be.
 TEST_P(EveryMethod, HoldsWhatItDeclaresAfterADegenerateFit) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   const Scene plain = RandomScene({.seed = 3, .num_cases = 1, .num_classes = 4});
   const auto n = static_cast<size_t>(plain.num_voxels());
   const auto with_labels = [&](const auto& label_of) {
@@ -128,7 +128,7 @@ TEST_P(EveryMethod, HoldsWhatItDeclaresAfterADegenerateFit) {
 // Class 3 is never decided for nor labelled. Who has an expert per class has one without voxels,
 // which is the fitted temperature.
 TEST_P(EveryMethod, DefinesExpertsWithoutVoxels) {
-  if (NeedsImage()) GTEST_SKIP() << "looks at images";
+  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
   Scene scene = RandomScene({.seed = 4, .num_classes = 4, .shape = {50, 60}});
   const auto n = static_cast<size_t>(scene.num_voxels());
   for (size_t i = 0; i < scene.logits.size(); ++i) {
