@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/affine_blocks.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <limits>
 #include <memory>
 
+#include "optim/decompositions.h"
 #include "optim/dense_metric.h"
 
 namespace segcal {
@@ -21,9 +21,9 @@ constexpr double kDamping = 1e-7;
 constexpr double kLeastCurvature = 1e-9;
 
 // The free parameters of a block and the factors of their block.
-struct Factor {
+struct FreeBlock {
   std::vector<Eigen::Index> parameters;
-  Eigen::LLT<Eigen::MatrixXd> llt;
+  CholeskyFactors factors;
 };
 
 // Takes out what is common to all rows, which does not change probabilities: where nothing curves a
@@ -52,37 +52,38 @@ AffineBlocks::AffineBlocks(const AffineShape& shape, std::vector<double> blocks)
 
 Product AffineBlocks::Inverse(const std::vector<char>& free) const {
   const BlockLayout layout(shape_);
-  auto factors = std::make_shared<std::vector<Factor>>();
+  auto blocks = std::make_shared<std::vector<FreeBlock>>();
   for (int64_t b = 0; b < layout.num_blocks; ++b) {
     std::vector<Eigen::Index> members;
-    Factor factor;
+    FreeBlock free_block;
     for (int64_t i = 0; i < layout.size; ++i) {
       const int64_t parameter = layout.Parameter(b, i);
       if (free[static_cast<size_t>(parameter)] == 0) continue;
       members.push_back(i);
-      factor.parameters.push_back(parameter);
+      free_block.parameters.push_back(parameter);
     }
     if (members.empty()) continue;
     const Eigen::Map<const Matrix> block(
         blocks_.data() + b * layout.size * layout.size, layout.size, layout.size);
     Eigen::MatrixXd h = block(members, members);
     double add = std::max(kDamping * h.diagonal().maxCoeff(), least_curvature_);
-    do {  // tenfold until the factors exist
+    bool found = false;
+    while (!found) {  // tenfold until the factors exist
       h.diagonal().array() += add;
-      factor.llt.compute(h);
+      found = free_block.factors.Factor(h);
       add *= 10.0;
-    } while (factor.llt.info() != Eigen::Success);
-    factors->push_back(std::move(factor));
+    }
+    blocks->push_back(std::move(free_block));
   }
-  return [shape = shape_, free, factors](std::vector<double> v) {
+  return [shape = shape_, free, blocks](std::vector<double> v) {
     TakeOutGauge(shape, free, &v);
     std::vector<double> result(v.size());
     const Eigen::Map<const Eigen::VectorXd> from(v.data(), static_cast<Eigen::Index>(v.size()));
     Eigen::Map<Eigen::VectorXd> to(result.data(), from.size());
-    for (const Factor& factor : *factors) {
-      const Eigen::VectorXd own = from(factor.parameters);
-      const Eigen::VectorXd solved = factor.llt.solve(own);
-      to(factor.parameters) = solved;
+    for (const FreeBlock& block : *blocks) {
+      const Eigen::VectorXd own = from(block.parameters);
+      const Eigen::VectorXd solved = block.factors.Solve(own);
+      to(block.parameters) = solved;
     }
     TakeOutGauge(shape, free, &result);
     return result;

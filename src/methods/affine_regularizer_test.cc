@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <limits>
 
 #include "methods/test_affine.h"
+#include "optim/decompositions.h"
 
 namespace segcal {
 namespace {
@@ -99,8 +99,7 @@ TEST_P(EveryFullPenalty, IsAsConvexAsStated) {
     const auto n = static_cast<Eigen::Index>(shape().num_parameters());
     const std::vector<double> h = regularizer.Hessian();
     const Eigen::Map<const Eigen::MatrixXd> hessian(h.data(), n, n);
-    const Eigen::VectorXd eigenvalues =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(hessian).eigenvalues();
+    const Eigen::VectorXd eigenvalues = DecomposeSymmetric(hessian).values;
     double least = 1e300;
     for (Eigen::Index i = 0; i < n; ++i) {
       if (eigenvalues[i] > 1e-12) least = std::min(least, eigenvalues[i]);

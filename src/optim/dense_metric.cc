@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/dense_metric.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "optim/decompositions.h"
 #include "optim/lesson.h"
 #include "optim/vectors.h"
 
@@ -116,16 +116,16 @@ class DenseMetric final : public Metric {
     const std::vector<Eigen::Index> indices = Indices(free);
     Vector step = Vector::Zero(size_);
     if (indices.empty()) return step;
-    const Matrix h = full()(indices, indices);
+    const Eigen::MatrixXd h = full()(indices, indices);
     const Vector g = slope(indices);
     const double largest = std::max(h.diagonal().maxCoeff(), 1e-300);
     // A semi-definite matrix may need more than was asked for; tenfold until the factors exist.
     for (double add = damping * largest;; add = std::max(10.0 * add, 1e-14 * largest)) {
-      Matrix shifted = h;
+      Eigen::MatrixXd shifted = h;
       shifted.diagonal().array() += add;
-      const Eigen::LLT<Matrix> llt(shifted);
-      if (llt.info() != Eigen::Success && add <= largest) continue;
-      step(indices) = -llt.solve(g);
+      CholeskyFactors factors;
+      if (!factors.Factor(shifted) && add <= largest) continue;
+      step(indices) = -factors.Solve(g);
       return step;
     }
   }

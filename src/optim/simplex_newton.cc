@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/simplex_newton.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
+
+#include "optim/decompositions.h"
 
 namespace segcal {
 namespace {
@@ -37,15 +37,17 @@ MatrixXd TangentBasis(Index size) {
   return basis;
 }
 
-// The Hessian on the tangent space with the absolute values of its eigenvalues.
+// The Hessian on the tangent space with the absolute values of its eigenvalues. Lazy products of
+// these small matrices spare the compiler those of large ones.
 MatrixXd ConvexModel(const MatrixXd& hessian) {
   const MatrixXd basis = TangentBasis(hessian.rows());
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(basis.transpose() * hessian * basis);
-  VectorXd curvature = solver.eigenvalues().cwiseAbs();
+  const SymmetricParts parts =
+      DecomposeSymmetric(basis.transpose().lazyProduct(MatrixXd(hessian.lazyProduct(basis))));
+  VectorXd curvature = parts.values.cwiseAbs();
   const double floor = std::max(kFlattest * curvature.maxCoeff(), 1e-300);
   curvature = curvature.cwiseMax(floor);
-  const MatrixXd directions = basis * solver.eigenvectors();
-  return directions * curvature.asDiagonal() * directions.transpose();
+  const MatrixXd directions = basis.lazyProduct(parts.vectors);
+  return (directions * curvature.asDiagonal()).lazyProduct(directions.transpose());
 }
 
 // The minimiser of g s + s'Hs/2 over the set shifted to x.
@@ -105,7 +107,7 @@ class QuadraticModel {
       right(a) = -slope(free[a]);
     }
     right(n) = -step.tail(step.size() - 1).sum();
-    const VectorXd solution = system.fullPivLu().solve(right);
+    const VectorXd solution = SolveSquare(system, right);
     for (Index a = 0; a < n; ++a) step(free[a]) = solution(a);
     return step;
   }
