@@ -60,8 +60,9 @@ struct PoolStatus {
 int64_t PoolScratchBytes(int64_t num_classes) noexcept;
 
 // Gathers `count` voxels of every member, pools them in double, takes the decision there (ties to
-// the lowest class), subtracts the maximum, applies the floor and rounds to float32 once. One
-// float16/float32 member of logits takes a float path that gives the same bits.
+// the lowest class), subtracts the maximum, applies the floor and rounds to float32 once: maximum
+// error 2^-24 of a value, and 1e-13 of the largest before that. One float16/float32 member of
+// logits takes a float path that gives the same bits.
 PoolStatus PoolTile(std::span<const MemberRows> members,
                     int64_t num_classes,
                     int64_t count,

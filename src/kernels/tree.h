@@ -60,7 +60,8 @@ struct TreeLoss {
 
 // Adds the negative log-likelihood (LT5) of the labelled voxels of the strip at the given
 // temperatures, and puts its derivative by each temperature into loss_slopes (0 without label).
-// `labels` has rows label_stride apart; columns from `columns` on count as not labelled.
+// `labels` has rows label_stride apart; columns from `columns` on count as not labelled. Maximum
+// error: 2e-6 of the loss.
 void AddTreeLoss(const TreeStrip& strip,
                  const int32_t* labels,
                  int64_t label_stride,
@@ -70,7 +71,8 @@ void AddTreeLoss(const TreeStrip& strip,
                  TreeLoss* total) noexcept;
 
 // Adds to `gradient` (laid out as TreeWeights packs, in double) what the voxels of the strip
-// contribute by (LT7). Sums over a strip are float32; values->slopes are overwritten.
+// contribute by (LT7). Sums over a strip are float32; values->slopes are overwritten. Maximum
+// error: 1e-5 of the sum of the absolute terms.
 void AddTreeGradient(const TreeStrip& strip,
                      const TreeWeights& weights,
                      const float* loss_slopes,
