@@ -11,7 +11,7 @@
 namespace segcal::cli {
 namespace {
 
-struct Arguments {
+struct ApplyArguments {
   std::string model;
   std::string dataset;
   std::string output;
@@ -21,7 +21,7 @@ struct Arguments {
   bool json = false;
 };
 
-void Run(const Arguments& given) {
+void Run(const ApplyArguments& given) {
   ApplyOptions options = given.options;
   options.run = given.run.Make();
   options.dtype = given.dtype == "f16" ? DType::kF16 : DType::kF32;
@@ -46,7 +46,7 @@ void Run(const Arguments& given) {
              given.output);
 }
 
-std::string Footer() {
+std::string ApplyFooter() {
   std::string text = "What can be written:\n";
   for (const OutputKind& kind : OutputKinds())
     text += fmt::format("  {:<14} {}\n", kind.name, kind.summary);
@@ -64,7 +64,7 @@ std::string Footer() {
 }  // namespace
 
 Action SetUpApply(CLI::App& app) {
-  auto given = std::make_shared<Arguments>();
+  auto given = std::make_shared<ApplyArguments>();
   app.add_option("model", given->model, "Model file, as written by fit")->required();
   app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
       ->required();
@@ -83,7 +83,7 @@ Action SetUpApply(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--json", given->json, "Print the result as JSON");
   AddRunFlags(app, &given->run);
-  app.footer(Footer());
+  app.footer(ApplyFooter());
   return [given] {
     Run(*given);
     return 0;

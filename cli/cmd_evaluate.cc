@@ -22,7 +22,7 @@
 namespace segcal::cli {
 namespace {
 
-struct Arguments {
+struct EvaluateArguments {
   std::string dataset;
   std::vector<std::string> models;
   std::vector<std::string> pipelines;
@@ -104,7 +104,7 @@ void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptio
   }
 }
 
-std::vector<Model> ModelsOf(const Arguments& given, const Dataset& dataset) {
+std::vector<Model> ModelsOf(const EvaluateArguments& given, const Dataset& dataset) {
   std::vector<Model> models;
   for (const std::string& pipeline : given.pipelines) models.push_back(Baseline(dataset, pipeline));
   for (const std::string& path : given.models) {
@@ -125,17 +125,8 @@ Dataset EvaluatedCases(const Dataset& dataset, const EvaluateResult& result) {
   return evaluated;
 }
 
-int64_t CaseIndex(const Dataset& dataset, const std::string& id) {
-  if (id.empty()) return 0;
-  for (size_t c = 0; c < dataset.cases.size(); ++c) {
-    if (dataset.cases[c].id == id) return static_cast<int64_t>(c);
-  }
-  Throw(
-      ErrorCode::kInvalidArgument, "--picture {}: there is no such case among those evaluated", id);
-}
-
 // Writes what can be drawn and returns the files.
-std::vector<std::string> WriteFigures(const Arguments& given,
+std::vector<std::string> WriteFigures(const EvaluateArguments& given,
                                       const Dataset& dataset,
                                       const std::vector<Model>& models,
                                       const EvaluateResult& result) {
@@ -152,13 +143,13 @@ std::vector<std::string> WriteFigures(const Arguments& given,
   const std::string regions = RegionReliabilityFigure(result);
   if (!regions.empty()) write("reliability_regions.svg", regions);
   const CaseMaps maps =
-      MapCase(dataset, CaseIndex(dataset, given.picture_case), models, given.run.Make());
+      MapCase(dataset, PictureCase(dataset, given.picture_case), models, given.run.Make());
   write("case.svg", CaseFigure(dataset, maps, result));
   return files;
 }
 
 // The files that were asked for.
-std::vector<std::string> WriteTables(const Arguments& given, const EvaluateResult& result) {
+std::vector<std::string> WriteTables(const EvaluateArguments& given, const EvaluateResult& result) {
   std::vector<std::string> files;
   const auto write = [&](const std::string& path, std::string (*text)(const EvaluateResult&)) {
     if (path.empty()) return;
@@ -172,7 +163,7 @@ std::vector<std::string> WriteTables(const Arguments& given, const EvaluateResul
 }
 
 // From the values of cases, by the metrics of the table.
-Statistics StatisticsOf(const Arguments& given, const EvaluateResult& result) {
+Statistics StatisticsOf(const EvaluateArguments& given, const EvaluateResult& result) {
   StatisticsOptions options = given.statistics_options;
   options.threads = given.run.run.threads;
   for (const MetricColumn& column : MetricColumns(result, given.options.families))
@@ -181,19 +172,21 @@ Statistics StatisticsOf(const Arguments& given, const EvaluateResult& result) {
 }
 
 // What cannot be computed is told before the work.
-void Check(const Arguments& given, const Dataset& dataset, const std::vector<Model>& models) {
+void Check(const EvaluateArguments& given,
+           const Dataset& dataset,
+           const std::vector<Model>& models) {
   for (const std::string* file : {&given.output, &given.csv, &given.cells}) {
     const std::string folder = std::filesystem::path(*file).parent_path().string();
     if (!folder.empty()) CreateFolder(folder);
   }
-  CaseIndex(dataset, given.picture_case);
+  PictureCase(dataset, given.picture_case);
   std::vector<std::string> pipelines;
   pipelines.reserve(models.size());
   for (const Model& model : models) pipelines.push_back(model.pipeline());
   ReferenceIndex(pipelines, given.statistics_options.reference);
 }
 
-void Run(const Arguments& given) {
+void Run(const EvaluateArguments& given) {
   EvaluateOptions options = given.options;
   options.run = given.run.Make();
   options.keep_cells = !given.cells.empty();
@@ -222,7 +215,7 @@ void Run(const Arguments& given) {
   }
 }
 
-std::string Footer() {
+std::string EvaluateFooter() {
   std::string text = "Metrics, by family:\n";
   for (const MetricInfo* info : Metrics()) {
     text += fmt::format("{}{}\n", info->name, info->on_request ? " (only when named)" : "");
@@ -244,7 +237,7 @@ std::string Footer() {
 }  // namespace
 
 Action SetUpEvaluate(CLI::App& app) {
-  auto given = std::make_shared<Arguments>();
+  auto given = std::make_shared<EvaluateArguments>();
   app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
       ->required();
   app.add_option("-m,--model", given->models, "Model file, or a folder of them; several times")
@@ -290,7 +283,7 @@ Action SetUpEvaluate(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--seed", statistics.seed, "Of the bootstrap")->capture_default_str();
   AddRunFlags(app, &given->run);
-  app.footer(Footer());
+  app.footer(EvaluateFooter());
   return [given] {
     Run(*given);
     return 0;

@@ -18,7 +18,7 @@
 namespace segcal::cli {
 namespace {
 
-struct Arguments {
+struct FitArguments {
   std::string dataset;
   std::vector<std::string> pipelines = {"ts(z)"};
   std::string output;
@@ -95,7 +95,7 @@ std::string FileNameOf(const std::string& pipeline) {
 void FitOne(const Dataset& dataset,
             const std::string& pipeline,
             const std::string& output,
-            const Arguments& given) {
+            const FitArguments& given) {
   FitOptions options = given.options;
   options.run = given.run.Make();
   options.checkpoint = output + ".part";
@@ -120,7 +120,7 @@ void FitOne(const Dataset& dataset,
   }
 }
 
-void Run(const Arguments& given) {
+void Run(const FitArguments& given) {
   const std::vector<std::string> pipelines = ExpandPipelines(given.pipelines);
   const Dataset dataset = LoadDataset(given.dataset);
   if (pipelines.size() == 1) return FitOne(dataset, pipelines[0], given.output, given);
@@ -134,7 +134,7 @@ void Run(const Arguments& given) {
 }  // namespace
 
 Action SetUpFit(CLI::App& app) {
-  auto given = std::make_shared<Arguments>();
+  auto given = std::make_shared<FitArguments>();
   app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
       ->required();
   app.add_option(

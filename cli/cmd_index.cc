@@ -19,7 +19,7 @@
 namespace segcal::cli {
 namespace {
 
-struct Arguments {
+struct IndexArguments {
   std::string output;
   IndexPatterns patterns;
   std::vector<std::string> classes;
@@ -97,7 +97,7 @@ void PrintSummary(const std::string& file, const Dataset& dataset) {
   fmt::print("next: segcal inspect {}\n", file);
 }
 
-void Run(const Arguments& given) {
+void Run(const IndexArguments& given) {
   Dataset dataset;
   const std::filesystem::path output(given.output);
   dataset.folder = output.parent_path().string();
@@ -138,7 +138,7 @@ void Run(const Arguments& given) {
 }  // namespace
 
 Action SetUpIndex(CLI::App& app) {
-  auto given = std::make_shared<Arguments>();
+  auto given = std::make_shared<IndexArguments>();
   app.add_option("output", given->output, "Data set file to write")->required();
   app.add_option("--members",
                  given->patterns.members,

@@ -19,7 +19,7 @@
 namespace segcal::cli {
 namespace {
 
-struct Arguments {
+struct InspectArguments {
   std::string path;
   std::string split;
   std::string figures;
@@ -169,26 +169,21 @@ void PrintModel(const Model& model) {
   fmt::print("{}", model.ToJson());
 }
 
-int64_t CaseIndex(const Dataset& dataset, const std::string& id) {
-  for (size_t c = 0; c < dataset.cases.size(); ++c) {
-    if (dataset.cases[c].id == id) return static_cast<int64_t>(c);
-  }
-  Throw(ErrorCode::kInvalidArgument, "--picture {}: there is no such case", id);
-}
-
 // Those asked for, else the first ones that were read, as many as fill a page.
-std::vector<int64_t> CasesToDraw(const Arguments& given,
+std::vector<int64_t> CasesToDraw(const InspectArguments& given,
                                  const Dataset& dataset,
                                  const DatasetSummary& summary) {
   constexpr size_t kPage = 6;
   std::vector<int64_t> cases;
-  for (const std::string& id : given.pictures) cases.push_back(CaseIndex(dataset, id));
+  for (const std::string& id : given.pictures) cases.push_back(PictureCase(dataset, id));
   for (size_t c = 0; given.pictures.empty() && c < std::min(kPage, summary.cases.size()); ++c)
-    cases.push_back(CaseIndex(dataset, summary.cases[c].id));
+    cases.push_back(PictureCase(dataset, summary.cases[c].id));
   return cases;
 }
 
-void WriteFigures(const Arguments& given, const Dataset& dataset, const DatasetSummary& summary) {
+void WriteFigures(const InspectArguments& given,
+                  const Dataset& dataset,
+                  const DatasetSummary& summary) {
   CreateFolder(given.figures);
   const std::vector<int64_t> cases = CasesToDraw(given, dataset, summary);
   const std::vector<Model> plain = {Baseline(dataset, "none(z)")};
@@ -198,7 +193,7 @@ void WriteFigures(const Arguments& given, const Dataset& dataset, const DatasetS
   WriteText((std::filesystem::path(given.figures) / "free_energy.svg").string(), figure);
 }
 
-void Run(const Arguments& given) {
+void Run(const InspectArguments& given) {
   if (IsModel(given.path)) {
     if (!given.figures.empty())
       Throw(ErrorCode::kInvalidArgument, "--figures: {} is a model; give a data set", given.path);
@@ -213,7 +208,7 @@ void Run(const Arguments& given) {
   const Dataset whole = LoadDataset(given.path);
   const Dataset dataset = given.split.empty() ? whole : SelectSplit(whole, given.split);
   // An unknown one is told before the work.
-  for (const std::string& id : given.pictures) CaseIndex(dataset, id);
+  for (const std::string& id : given.pictures) PictureCase(dataset, id);
   RunOptions options = given.run.Make();
   const DatasetSummary summary = Inspect(dataset, options);
   EndProgress(&options);
@@ -230,7 +225,7 @@ void Run(const Arguments& given) {
 }  // namespace
 
 Action SetUpInspect(CLI::App& app) {
-  auto given = std::make_shared<Arguments>();
+  auto given = std::make_shared<InspectArguments>();
   app.add_option("path", given->path, "Data set file or folder, or model file")->required();
   app.add_option("--split", given->split, "Only the cases of this split");
   CLI::Option* figures =

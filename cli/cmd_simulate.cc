@@ -12,7 +12,7 @@
 namespace segcal::cli {
 namespace {
 
-struct Arguments {
+struct SimulateArguments {
   std::string folder;
   std::string size;
   SimulateOptions options;
@@ -39,7 +39,7 @@ std::vector<int64_t> ParseSize(const std::string& text) {
         text);
 }
 
-void Run(const Arguments& given) {
+void Run(const SimulateArguments& given) {
   SimulateOptions options = given.options;
   if (!given.size.empty()) options.size = ParseSize(given.size);
   const SimulateSummary summary =
@@ -71,7 +71,7 @@ void Run(const Arguments& given) {
 }  // namespace
 
 Action SetUpSimulate(CLI::App& app) {
-  auto given = std::make_shared<Arguments>();
+  auto given = std::make_shared<SimulateArguments>();
   SimulateOptions& options = given->options;
   app.add_option("folder", given->folder, "Folder to write, new or empty")->required();
   app.add_option("--preset", options.preset, "Kind of scene")

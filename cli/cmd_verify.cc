@@ -11,7 +11,7 @@
 namespace segcal::cli {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   std::string model;
   std::string dataset;
   VerifyOptions options;
@@ -105,7 +105,7 @@ void Print(const VerifyResult& result) {
   fmt::print("The declaration {}.\n", result.holds() ? "holds" : "does NOT hold");
 }
 
-int Run(const Arguments& given) {
+int Run(const VerifyArguments& given) {
   VerifyOptions options = given.options;
   options.run = given.run.Make();
   const Model model = Model::Load(given.model);
@@ -125,7 +125,7 @@ int Run(const Arguments& given) {
 }  // namespace
 
 Action SetUpVerify(CLI::App& app) {
-  auto given = std::make_shared<Arguments>();
+  auto given = std::make_shared<VerifyArguments>();
   app.add_option("model", given->model, "Model file")->required();
   CLI::Option* dataset =
       app.add_option("dataset",

@@ -60,4 +60,15 @@ void ReportRenormalised(int64_t rows) {
              rows);
 }
 
+int64_t PictureCase(const Dataset& dataset, const std::string& id) {
+  if (id.empty()) return 0;
+  for (size_t c = 0; c < dataset.cases.size(); ++c) {
+    if (dataset.cases[c].id == id) return static_cast<int64_t>(c);
+  }
+  Throw(ErrorCode::kInvalidArgument,
+        "--picture {}: there is no such case among the {} read",
+        id,
+        dataset.cases.size());
+}
+
 }  // namespace segcal::cli

@@ -60,6 +60,10 @@ void ReportSkipped(const std::vector<std::string>& skipped);
 // A line on standard error if probability rows did not sum to one.
 void ReportRenormalised(int64_t rows);
 
+// The index of the case that --picture names, 0 where it names none; an Error if it is not among
+// the cases at hand.
+int64_t PictureCase(const Dataset& dataset, const std::string& id);
+
 // "1.2 M" style for counts of voxels.
 std::string HumanCount(int64_t count);
 

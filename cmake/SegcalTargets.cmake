@@ -26,7 +26,7 @@ function(segcal_common target)
   # Sanitized kernels compile slowly. Two sets remain, the widest and the narrowest that have vector
   # instructions; every set is tested in the builds without sanitizers. The baseline of x86 is emulated
   # in plain loops, each step of which would be checked: that alone took longer than all other kernels.
-  if(SEGCAL_FEW_TARGETS)
+  if(SEGCAL_QUICK_KERNELS)
     target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_AVX3|HWY_AVX3_DL|HWY_SSE4)")
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
       target_compile_options(${target} PRIVATE -mssse3)
@@ -48,4 +48,24 @@ function(segcal_precompile target)
     # So that ccache can tell that the precompiled header is the same.
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
+endfunction()
+
+# With SEGCAL_UNITY every folder of a target is compiled as one file, which reads the slow headers once per
+# folder instead of once per file. Names in unnamed namespaces of a folder therefore may not clash. Files that
+# Highway includes once per instruction set stay alone, and so do all kernels.
+function(segcal_by_folder target)
+  if(NOT SEGCAL_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cc$")
+  foreach(source ${sources})
+    file(STRINGS ${source} per_target REGEX "foreach_target")
+    if(NOT per_target)
+      get_filename_component(folder ${source} DIRECTORY)
+      get_filename_component(folder ${folder} NAME)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    endif()
+  endforeach()
 endfunction()

@@ -4,28 +4,28 @@
 namespace segcal {
 namespace {
 
-ParameterCounts Counts(int64_t c) {
+ParameterCounts CountArgmaxParameters(int64_t c) {
   return {.optimised = c * (c * c + 1), .identifiable = c * c * (c - 1)};
 }
 
-constexpr AffineFamily kFamily{
+constexpr AffineFamily kArgmaxFamily{
     .name = "cms_ap",
     .space = AffineSpace::kWinnerGaps,
     .per_decision = true,
     .diagonal = false,
     .properties = {.translation_invariant = true, .preserves = Preserves::kArgmax},
-    .counts = &Counts};
+    .counts = &CountArgmaxParameters};
 
 }  // namespace
 
 // Gaps below the winner, d' = A d + beta with A, beta >= 0 (A3).
 extern constinit const CalibratorInfo kConditionalArgmax{
-    .name = kFamily.name,
+    .name = kArgmaxFamily.name,
     .summary = "One affine map per winning class that keeps the winner.",
     .reference = "Kirscher26",
     .page = "conditional_argmax",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &MakeAffine<kFamily>,
+    .make = &MakeAffine<kArgmaxFamily>,
     .search = SearchBy::kFolds};
 
 }  // namespace segcal

@@ -10,7 +10,7 @@ namespace {
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
 // Gaps to the winner grow or shrink by what the winner is; a far loser lifts another class.
-std::vector<double> Map(const std::vector<double>& z) {
+std::vector<double> ArgmaxMap(const std::vector<double>& z) {
   const auto winner = static_cast<size_t>(std::max_element(z.begin(), z.end()) - z.begin());
   std::vector<double> scores(z.size(), 0.0);
   for (size_t k = 0; k < z.size(); ++k) {
@@ -23,7 +23,7 @@ std::vector<double> Map(const std::vector<double>& z) {
 }
 
 TEST(ConditionalArgmax, IsNoWorseThanTheTruthItContains) {
-  const KnownScene known = DrawFrom(Map, 3);
+  const KnownScene known = DrawFrom(ArgmaxMap, 3);
   const Model model = FitTo(known.scene, "cms_ap(z, kappa=0)");
   EXPECT_EQ(model.state().fit.outcome.status, "converged");
   EXPECT_LE(LossOf(model), known.true_nll);
@@ -32,7 +32,7 @@ TEST(ConditionalArgmax, IsNoWorseThanTheTruthItContains) {
 
 // Labels that contradict the winner press the gaps to exactly zero, not near it.
 TEST(ConditionalArgmax, ReachesItsBoundsExactly) {
-  KnownScene known = DrawFrom(Map, 3);
+  KnownScene known = DrawFrom(ArgmaxMap, 3);
   for (size_t c = 0; c < known.scene.labels.size(); ++c) {
     for (size_t v = 0; v < known.scene.labels[c].size(); ++v) {
       const std::vector<double> z = LogitsAt(known.scene, c, v);

@@ -14,7 +14,7 @@ size_t Winner(const std::vector<double>& z) {
 }
 
 // A temperature of its own for every winner, and a bias against class 0.
-std::vector<double> Map(const std::vector<double>& z) {
+std::vector<double> ConditionalMap(const std::vector<double>& z) {
   const double beta = 0.4 + 0.3 * static_cast<double>(Winner(z));
   std::vector<double> scores;
   for (const double x : z) scores.push_back(beta * x);
@@ -23,7 +23,7 @@ std::vector<double> Map(const std::vector<double>& z) {
 }
 
 TEST(ConditionalDirichlet, IsNoWorseThanTheTruthItContains) {
-  const KnownScene known = DrawFrom(Map, 3);
+  const KnownScene known = DrawFrom(ConditionalMap, 3);
   const Model model = FitTo(known.scene, "cdc(z, kappa=0)");
   EXPECT_EQ(model.state().fit.outcome.status, "converged");
   EXPECT_EQ(model.state().fit.outcome.certificates.size(), 3u);
@@ -33,7 +33,7 @@ TEST(ConditionalDirichlet, IsNoWorseThanTheTruthItContains) {
 
 // Expert 2 never wins: it is the anchor, without shrinkage the identity.
 TEST(ConditionalDirichlet, ExpertsWithoutVoxelsAreTheAnchor) {
-  KnownScene known = DrawFrom(Map, 3);
+  KnownScene known = DrawFrom(ConditionalMap, 3);
   for (auto& members : known.scene.logits) {
     for (size_t i = 2 * members[0].size() / 3; i < members[0].size(); ++i) members[0][i] = -60.0f;
   }

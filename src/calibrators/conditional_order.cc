@@ -4,28 +4,28 @@
 namespace segcal {
 namespace {
 
-ParameterCounts Counts(int64_t c) {
+ParameterCounts CountOrderParameters(int64_t c) {
   return {.optimised = c * (c * c + 1), .identifiable = c * c * (c - 1)};
 }
 
-constexpr AffineFamily kFamily{
+constexpr AffineFamily kOrderFamily{
     .name = "cms_op",
     .space = AffineSpace::kSortedGaps,
     .per_decision = true,
     .diagonal = false,
     .properties = {.translation_invariant = true, .preserves = Preserves::kOrder},
-    .counts = &Counts};
+    .counts = &CountOrderParameters};
 
 }  // namespace
 
 // Gaps between neighbours in sorted order, d' = A d + beta with A, beta >= 0 (A3).
 extern constinit const CalibratorInfo kConditionalOrder{
-    .name = kFamily.name,
+    .name = kOrderFamily.name,
     .summary = "One affine map per winning class that keeps the order.",
     .reference = "Kirscher26",
     .page = "conditional_order",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &MakeAffine<kFamily>,
+    .make = &MakeAffine<kOrderFamily>,
     .search = SearchBy::kFolds};
 
 }  // namespace segcal

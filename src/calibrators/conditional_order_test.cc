@@ -10,7 +10,7 @@ namespace {
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
 // Sorted gaps scaled by the winner's own factor, never reordered.
-std::vector<double> Map(const std::vector<double>& z) {
+std::vector<double> OrderMap(const std::vector<double>& z) {
   std::vector<size_t> order = {0, 1, 2, 3};
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return z[a] > z[b]; });
   std::vector<double> scores(z.size(), 0.0);
@@ -23,7 +23,7 @@ std::vector<double> Map(const std::vector<double>& z) {
 }
 
 TEST(ConditionalOrder, IsNoWorseThanTheTruthItContains) {
-  const KnownScene known = DrawFrom(Map, 4);
+  const KnownScene known = DrawFrom(OrderMap, 4);
   const Model model = FitTo(known.scene, "cms_op(z, kappa=0)");
   EXPECT_EQ(model.state().fit.outcome.status, "converged");
   EXPECT_LE(LossOf(model), known.true_nll);
@@ -32,7 +32,7 @@ TEST(ConditionalOrder, IsNoWorseThanTheTruthItContains) {
 
 // Equal logits say nothing about which class is likelier, whatever the biases are.
 TEST(ConditionalOrder, KeepsTiesOfTheInput) {
-  const KnownScene known = DrawFrom(Map, 4);
+  const KnownScene known = DrawFrom(OrderMap, 4);
   const Model model = FitTo(known.scene, "cms_op(z)");
   Scene scene = known.scene;
   for (auto& members : scene.logits) {

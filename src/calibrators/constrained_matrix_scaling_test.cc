@@ -10,12 +10,12 @@ namespace {
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
 // Rows sum to 0.9: a shift of z moves all scores alike.
-std::vector<double> Map(const std::vector<double>& z) {
+std::vector<double> ConstrainedMap(const std::vector<double>& z) {
   return {0.7 * z[0] + 0.1 * z[1] + 0.1 * z[2] + 0.2, 0.9 * z[1], 0.2 * z[0] + 0.7 * z[2] - 0.3};
 }
 
 TEST(ConstrainedMatrixScaling, ContainsMapsWithEqualRowSums) {
-  const KnownScene known = DrawFrom(Map, 3);
+  const KnownScene known = DrawFrom(ConstrainedMap, 3);
   const Model model = FitTo(known.scene, "ms_c(z, kappa=0)");
   EXPECT_EQ(model.state().fit.outcome.status, "converged");
   EXPECT_LE(LossOf(model), known.true_nll);
@@ -23,7 +23,7 @@ TEST(ConstrainedMatrixScaling, ContainsMapsWithEqualRowSums) {
 }
 
 TEST(ConstrainedMatrixScaling, ClaimsEqualRowSums) {
-  const Model model = FitTo(DrawFrom(Map, 3).scene, "ms_c(z)");
+  const Model model = FitTo(DrawFrom(ConstrainedMap, 3).scene, "ms_c(z)");
   const std::vector<Claim> claims = model.state().calibrator->Claims();
   ASSERT_EQ(claims.size(), 1u);
   EXPECT_EQ(claims[0].property, "translation_invariant");

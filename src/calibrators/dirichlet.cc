@@ -4,26 +4,28 @@
 namespace segcal {
 namespace {
 
-ParameterCounts Counts(int64_t c) { return {.optimised = c * (c + 1), .identifiable = c * c - 1}; }
+ParameterCounts CountDirichletParameters(int64_t c) {
+  return {.optimised = c * (c + 1), .identifiable = c * c - 1};
+}
 
-constexpr AffineFamily kFamily{
+constexpr AffineFamily kDirichletFamily{
     .name = "dc",
     .space = AffineSpace::kLogProbs,
     .per_decision = false,
     .diagonal = false,
     .properties = {.translation_invariant = true, .preserves = Preserves::kNone},
-    .counts = &Counts};
+    .counts = &CountDirichletParameters};
 
 }  // namespace
 
 // q = softmax(W log softmax(z) + b) (A1).
 extern constinit const CalibratorInfo kDirichlet{
-    .name = kFamily.name,
+    .name = kDirichletFamily.name,
     .summary = "An affine map of the log-probabilities.",
     .reference = "Kull19",
     .page = "dirichlet",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &MakeAffine<kFamily>,
+    .make = &MakeAffine<kDirichletFamily>,
     .search = SearchBy::kFolds};
 
 }  // namespace segcal

@@ -9,14 +9,14 @@ namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
-std::vector<double> Map(const std::vector<double>& z) {
+std::vector<double> DirichletMap(const std::vector<double>& z) {
   std::vector<double> x = Softmax(z);
   for (double& p : x) p = std::log(p);
   return {0.8 * x[0] + 0.1 * x[1], 0.2 * x[0] + 0.6 * x[1] + 0.1, 0.9 * x[2] - 0.2 * x[1] - 0.3};
 }
 
 TEST(Dirichlet, IsNoWorseThanTheTruthItContains) {
-  const KnownScene known = DrawFrom(Map, 3);
+  const KnownScene known = DrawFrom(DirichletMap, 3);
   const Model model = FitTo(known.scene, "dc(z, kappa=0)");
   EXPECT_EQ(model.state().fit.outcome.status, "converged");
   EXPECT_LE(LossOf(model), known.true_nll);
@@ -25,7 +25,7 @@ TEST(Dirichlet, IsNoWorseThanTheTruthItContains) {
 
 // Off-diagonal penalty without bound: what is left is a diagonal.
 TEST(Dirichlet, LambdaShrinksTheOffDiagonal) {
-  const Model model = FitTo(DrawFrom(Map, 3).scene, "dc(z, lambda=1e5, kappa=1e-9)");
+  const Model model = FitTo(DrawFrom(DirichletMap, 3).scene, "dc(z, lambda=1e5, kappa=1e-9)");
   for (size_t r = 0; r < 3; ++r) {
     for (size_t s = 0; s < 3; ++s) {
       for (size_t k = 0; k < 3; ++k) {

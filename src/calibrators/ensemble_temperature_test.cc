@@ -16,10 +16,9 @@ namespace segcal {
 namespace {
 
 using testing::FitAs;
+using testing::OutcomeOf;
 using testing::RandomScene;
 using testing::Scene;
-
-const FitOutcome& OutcomeOf(const Model& model) { return model.state().fit.outcome; }
 
 struct Parts {
   double temperature;

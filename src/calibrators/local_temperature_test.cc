@@ -20,6 +20,7 @@ namespace {
 
 using testing::ApplyInMemory;
 using testing::ExpectError;
+using testing::FitAs;
 using testing::RandomScene;
 using testing::Scene;
 using testing::Simulated;
@@ -27,10 +28,6 @@ using testing::Simulated;
 // The filters of a fitted tree by name.
 std::vector<double> Filter(const Model& model, const char* name) {
   return model.state().calibrator->Parameters().at(name).get<std::vector<double>>();
-}
-
-Model FitTo(const Scene& scene, const std::string& pipeline) {
-  return FitStream(*scene.Stream(2), ParsePipeline(pipeline), /*seed=*/7);
 }
 
 // The true temperature follows from the logits around a voxel. Of what a single temperature leaves
@@ -63,13 +60,13 @@ TEST(LocalTemperature, IsNoWorseThanOneTemperatureWhereThatIsTheTruth) {
 TEST(LocalTemperature, NeverSplitsFromTheZeroStartAndDoesFromItsOwn) {
   // One case, judged by itself: some epoch is better than the start.
   const Scene scene = RandomScene({.num_cases = 1, .num_classes = 3, .shape = {60, 70}});
-  const Model zero = FitTo(scene, "lts(z, start=zero, epochs=30)");
+  const Model zero = FitAs("lts(z, start=zero, epochs=30)", scene, 7);
   for (const char* leaf : {"t2", "t3", "t4"}) EXPECT_EQ(Filter(zero, leaf), Filter(zero, "t1"));
   EXPECT_NE(Filter(zero, "t1"), std::vector<double>(76, 0.0));
   for (const char* gate : {"g1", "g2", "g3"})
     EXPECT_EQ(Filter(zero, gate), std::vector<double>(76, 0.0));
   for (const char* start : {"default", "identity"}) {
-    const Model own = FitTo(scene, std::string("lts(z, epochs=30, start=") + start + ")");
+    const Model own = FitAs(std::string("lts(z, epochs=30, start=") + start + ")", scene, 7);
     EXPECT_NE(Filter(own, "t1"), Filter(own, "t2")) << start;
     EXPECT_NE(Filter(own, "t1"), Filter(own, "t3")) << start;
   }
@@ -78,20 +75,20 @@ TEST(LocalTemperature, NeverSplitsFromTheZeroStartAndDoesFromItsOwn) {
 // Without an epoch the identity is what the identity start says it is.
 TEST(LocalTemperature, StartsAtTheIdentityOrAtTheTemperatureOfASample) {
   const Scene scene = RandomScene({.num_classes = 3, .shape = {100, 120}, .true_beta = 0.5});
-  const Model identity = FitTo(scene, "lts(z, start=identity, epochs=0)");
-  const Model none = FitTo(scene, "none(z)");
+  const Model identity = FitAs("lts(z, start=identity, epochs=0)", scene, 7);
+  const Model none = FitAs("none(z)", scene, 7);
   const std::vector<float> expected = ApplyInMemory(none, scene, 0);
   const std::vector<float> found = ApplyInMemory(identity, scene, 0);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-6);
 
-  const Model start = FitTo(scene, "lts(z, epochs=0)");
-  const double ts = FitTo(scene, "ts(z)").state().fit.outcome.nll_after;
+  const Model start = FitAs("lts(z, epochs=0)", scene, 7);
+  const double ts = FitAs("ts(z)", scene, 7).state().fit.outcome.nll_after;
   EXPECT_NEAR(start.state().fit.outcome.nll_after, ts, 1e-5);
 }
 
 TEST(LocalTemperature, SaysWhatItWasTrainedOn) {
   const Scene scene = RandomScene({.num_cases = 5, .num_classes = 3});
-  const FitOutcome outcome = FitTo(scene, "lts(z, epochs=3)").state().fit.outcome;
+  const FitOutcome outcome = FitAs("lts(z, epochs=3)", scene, 7).state().fit.outcome;
   EXPECT_EQ(outcome.solver, "adam");
   EXPECT_EQ(outcome.status, "trained");
   EXPECT_EQ(outcome.training.epochs, 3);
@@ -106,12 +103,12 @@ TEST(LocalTemperature, SaysWhatItWasTrainedOn) {
 }
 
 TEST(LocalTemperature, OneClassOrEqualLogitsLeaveNothingToFit) {
-  const Model one = FitTo(RandomScene({.num_classes = 1}), "lts(z)");
+  const Model one = FitAs("lts(z)", RandomScene({.num_classes = 1}), 7);
   EXPECT_EQ(one.state().fit.outcome.status, "nothing_to_fit");
   EXPECT_EQ(one.state().fit.outcome.nll_after, 0.0);
   Scene flat = RandomScene({.num_classes = 3});
   for (auto& members : flat.logits) std::fill(members[0].begin(), members[0].end(), 2.0f);
-  EXPECT_EQ(FitTo(flat, "lts(z)").state().fit.outcome.status, "nothing_to_fit");
+  EXPECT_EQ(FitAs("lts(z)", flat, 7).state().fit.outcome.status, "nothing_to_fit");
 }
 
 bool Says(const FitOutcome& outcome, const std::string& part) {
@@ -126,7 +123,7 @@ TEST(LocalTemperature, ARegionWithoutLabelsLeavesNothingToFit) {
   scene.dataset.background = 0;
   for (auto& labels : scene.labels) std::fill(labels.begin(), labels.end(), 0);
   for (const char* pipeline : {"lts(z, region=all)", "ibts(z, region=all)"}) {
-    const Model model = FitTo(scene, pipeline);
+    const Model model = FitAs(pipeline, scene, 7);
     const FitOutcome& outcome = model.state().fit.outcome;
     EXPECT_EQ(outcome.status, "nothing_to_fit") << pipeline;
     EXPECT_TRUE(Says(outcome, "no labelled voxel lies in the region that counts")) << pipeline;
@@ -142,7 +139,7 @@ TEST(LocalTemperature, SaysThatTheVoxelsTrainedOnHadToJudge) {
   for (size_t held = 0; held < 5; ++held) {
     Scene without = scene;
     std::fill(without.labels[held].begin(), without.labels[held].end(), 255);
-    const FitOutcome outcome = FitTo(without, "lts(z, epochs=1)").state().fit.outcome;
+    const FitOutcome outcome = FitAs("lts(z, epochs=1)", without, 7).state().fit.outcome;
     EXPECT_EQ(outcome.status, "trained");
     said += Says(outcome, "no labelled voxel in the validation cases") ? 1 : 0;
   }
@@ -155,7 +152,7 @@ TEST(LocalTemperature, TinyLogitsGiveWeightsThatCanBeReadAgain) {
   for (float& z : scene.logits[0][0]) z *= 1e-9f;
   const testing::TempFolder folder;
   for (const char* pipeline : {"lts_raw(z, epochs=3)", "lts(z, epochs=3)"}) {
-    const Model model = FitTo(scene, pipeline);
+    const Model model = FitAs(pipeline, scene, 7);
     const Model read = Model::Load(folder.Put("model.json", model.ToJson()));
     EXPECT_TRUE(ApplyInMemory(read, scene, 0) == ApplyInMemory(model, scene, 0)) << pipeline;
   }
@@ -171,8 +168,8 @@ TEST(LocalTemperature, OnlyTheRawOneSeesOffsets) {
     for (size_t c = 0; c < 4; ++c)
       shifted.logits[0][0][c * n + v] += static_cast<float>(static_cast<int>(v % 41) - 20);
   }
-  const Model lts = FitTo(scene, "lts(z, epochs=10)");
-  const Model raw = FitTo(scene, "lts_raw(z, epochs=10)");
+  const Model lts = FitAs("lts(z, epochs=10)", scene, 7);
+  const Model raw = FitAs("lts_raw(z, epochs=10)", scene, 7);
   EXPECT_TRUE(ApplyInMemory(lts, scene, 0) == ApplyInMemory(lts, shifted, 0));
   EXPECT_FALSE(ApplyInMemory(raw, scene, 0) == ApplyInMemory(raw, shifted, 0));
   const auto decisions = testing::Argmax(scene.logits[0][0], 4);
@@ -184,7 +181,7 @@ TEST(LocalTemperature, WritesItsMap) {
   const testing::TempFolder folder;
   const Scene scene = RandomScene({.num_cases = 1, .num_classes = 3, .shape = {2, 30, 40}});
   const Dataset dataset = testing::WriteScene(scene, folder.File("data"));
-  const Model model = FitTo(scene, "lts(z, epochs=10)");
+  const Model model = FitAs("lts(z, epochs=10)", scene, 7);
   ApplyOptions options;
   options.write = {"temperature", "probabilities"};
   const auto files = Apply(model, dataset, folder.File("out"), options).files;
@@ -206,7 +203,7 @@ TEST(LocalTemperature, WritesItsMap) {
 
 TEST(LocalTemperature, NeedsTheShapeOfArrays) {
   const Scene scene = RandomScene({.num_classes = 3});
-  const Model model = FitTo(scene, "lts(z, epochs=1)");
+  const Model model = FitAs("lts(z, epochs=1)", scene, 7);
   const LogitsView view = testing::ViewOf(scene.logits[0][0], 3);
   std::vector<float> out(scene.logits[0][0].size());
   const ProbsSpan span{.data = out.data(),

@@ -4,25 +4,27 @@
 namespace segcal {
 namespace {
 
-ParameterCounts Counts(int64_t c) { return {.optimised = c * (c + 1), .identifiable = c * c - 1}; }
+ParameterCounts CountMatrixParameters(int64_t c) {
+  return {.optimised = c * (c + 1), .identifiable = c * c - 1};
+}
 
-constexpr AffineFamily kFamily{
+constexpr AffineFamily kMatrixFamily{
     .name = "ms",
     .space = AffineSpace::kRaw,
     .per_decision = false,
     .diagonal = false,
     .properties = {.translation_invariant = false, .preserves = Preserves::kNone},
-    .counts = &Counts};
+    .counts = &CountMatrixParameters};
 
 }  // namespace
 
 // q = softmax(W z + b) (A1).
-extern constinit const CalibratorInfo kMatrix{.name = kFamily.name,
+extern constinit const CalibratorInfo kMatrix{.name = kMatrixFamily.name,
                                               .summary = "An affine map of the logits.",
                                               .reference = "Guo17",
                                               .page = "matrix_scaling",
                                               .default_options = &DefaultOptions<AffineOptions>,
-                                              .make = &MakeAffine<kFamily>,
+                                              .make = &MakeAffine<kMatrixFamily>,
                                               .search = SearchBy::kFolds};
 
 }  // namespace segcal

@@ -9,14 +9,14 @@ namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
-std::vector<double> Map(const std::vector<double>& z) {
+std::vector<double> MatrixMap(const std::vector<double>& z) {
   return {0.8 * z[0] + 0.2 * z[1] - 0.3,
           0.1 * z[0] + 0.5 * z[1] - 0.2 * z[2],
           0.3 * z[0] + 0.7 * z[2] + 0.4};
 }
 
 TEST(MatrixScaling, RecoversTheMapUpToItsGaugeAndIsNoWorseThanTheTruth) {
-  const KnownScene known = DrawFrom(Map, 3);
+  const KnownScene known = DrawFrom(MatrixMap, 3);
   const Model model = FitTo(known.scene, "ms(z, kappa=0)");
   EXPECT_EQ(model.state().fit.outcome.status, "converged");
   EXPECT_LE(LossOf(model), known.true_nll);
@@ -28,7 +28,7 @@ TEST(MatrixScaling, RecoversTheMapUpToItsGaugeAndIsNoWorseThanTheTruth) {
 
 // With little left to shrink to, everything stays where it is drawn to.
 TEST(MatrixScaling, ShrinksToTheAnchor) {
-  const KnownScene known = DrawFrom(Map, 3);
+  const KnownScene known = DrawFrom(MatrixMap, 3);
   const Model model = FitTo(known.scene, "ms(z, kappa=1e4, anchor=identity)");
   for (size_t r = 0; r < 3; ++r) {
     for (size_t k = 0; k < 3; ++k) {
@@ -41,7 +41,7 @@ TEST(MatrixScaling, ShrinksToTheAnchor) {
 
 // A class without labels pushes its bias to minus infinity unless something holds it.
 TEST(MatrixScaling, SaysWhenThereIsNoFiniteOptimum) {
-  KnownScene known = DrawFrom(Map, 3);
+  KnownScene known = DrawFrom(MatrixMap, 3);
   for (auto& labels : known.scene.labels) {
     for (int32_t& label : labels) label = label == 2 ? 1 : label;
   }
@@ -57,7 +57,7 @@ TEST(MatrixScaling, SaysWhenThereIsNoFiniteOptimum) {
 
 TEST(MatrixScaling, ReportsPassesThatRunOut) {
   const Model model =
-      FitTo(DrawFrom(Map, 3).scene, "ms(z, max_passes=2, gradient_tolerance=1e-15)");
+      FitTo(DrawFrom(MatrixMap, 3).scene, "ms(z, max_passes=2, gradient_tolerance=1e-15)");
   EXPECT_EQ(model.state().fit.outcome.status, "not_converged");
   EXPECT_FALSE(model.state().fit.outcome.warnings.empty());
 }

@@ -17,12 +17,12 @@ namespace {
 
 using testing::ApplyInMemory;
 using testing::FitAs;
+using testing::OutcomeOf;
 using testing::RandomScene;
 using testing::Scene;
 
 Json ParametersOf(const Model& model) { return model.state().calibrator->Parameters(); }
 double GammaOf(const Model& model) { return ParametersOf(model)["gamma"].get<double>(); }
-const FitOutcome& OutcomeOf(const Model& model) { return model.state().fit.outcome; }
 
 // Entropy of softmax(z) of every voxel of a case, in double.
 std::vector<double> EntropiesOf(const Scene& scene, size_t i) {

@@ -4,26 +4,28 @@
 namespace segcal {
 namespace {
 
-ParameterCounts Counts(int64_t c) { return {.optimised = 2 * c, .identifiable = 2 * c}; }
+ParameterCounts CountVectorParameters(int64_t c) {
+  return {.optimised = 2 * c, .identifiable = 2 * c};
+}
 
-constexpr AffineFamily kFamily{
+constexpr AffineFamily kVectorFamily{
     .name = "vs",
     .space = AffineSpace::kRaw,
     .per_decision = false,
     .diagonal = true,
     .properties = {.translation_invariant = false, .preserves = Preserves::kNone},
-    .counts = &Counts};
+    .counts = &CountVectorParameters};
 
 }  // namespace
 
 // q = softmax(a z + b), a and b per class (A1).
 extern constinit const CalibratorInfo kVector{
-    .name = kFamily.name,
+    .name = kVectorFamily.name,
     .summary = "Scales and shifts every logit on its own.",
     .reference = "Guo17",
     .page = "vector_scaling",
     .default_options = &DefaultOptions<AffineOptions>,
-    .make = &MakeAffine<kFamily>,
+    .make = &MakeAffine<kVectorFamily>,
     .search = SearchBy::kFolds};
 
 }  // namespace segcal

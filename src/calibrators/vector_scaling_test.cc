@@ -10,7 +10,7 @@ namespace {
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
 // Scales 0.5 to 1.1, biases -0.4 to 0.4.
-std::vector<double> Map(const std::vector<double>& z) {
+std::vector<double> VectorMap(const std::vector<double>& z) {
   std::vector<double> scores;
   for (size_t c = 0; c < z.size(); ++c) {
     const auto k = static_cast<double>(c);
@@ -20,7 +20,7 @@ std::vector<double> Map(const std::vector<double>& z) {
 }
 
 TEST(VectorScaling, RecoversScalesAndIsNoWorseThanTheTruth) {
-  const KnownScene known = DrawFrom(Map, 4);
+  const KnownScene known = DrawFrom(VectorMap, 4);
   const Model model = FitTo(known.scene, "vs(z, kappa=0)");
   EXPECT_EQ(model.state().fit.outcome.status, "converged");
   EXPECT_LE(ResidualOf(model), 1e-6);
@@ -31,7 +31,7 @@ TEST(VectorScaling, RecoversScalesAndIsNoWorseThanTheTruth) {
 }
 
 TEST(VectorScaling, FixesWhatIsOffTheDiagonal) {
-  const Model model = FitTo(DrawFrom(Map, 4).scene, "vs(z)");
+  const Model model = FitTo(DrawFrom(VectorMap, 4).scene, "vs(z)");
   for (size_t r = 0; r < 4; ++r) {
     for (size_t k = 0; k < 4; ++k) {
       if (r != k) {
@@ -43,7 +43,7 @@ TEST(VectorScaling, FixesWhatIsOffTheDiagonal) {
 
 TEST(VectorScaling, CountsItsParameters) {
   const ParameterCounts counts =
-      FitTo(DrawFrom(Map, 4).scene, "vs(z)").state().calibrator->counts(20);
+      FitTo(DrawFrom(VectorMap, 4).scene, "vs(z)").state().calibrator->counts(20);
   EXPECT_EQ(counts.optimised, 40);
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using testing::ExpectError;
 
-void ExpectRefused(const std::string& text, const std::string& part) {
+void ExpectRefusedText(const std::string& text, const std::string& part) {
   ExpectError(ErrorCode::kBadData, {"x.json", part}, [&] { ParseJson(text, "x.json"); });
 }
 
@@ -35,24 +35,24 @@ TEST(ParseJson, RefusesWhatIsNotStrictJson) {
                            "\"\xff\"",
                            "1e999"}) {
     SCOPED_TRACE(text);
-    ExpectRefused(text, "not valid JSON");
+    ExpectRefusedText(text, "not valid JSON");
   }
 }
 
 TEST(ParseJson, RefusesAFieldGivenTwiceInOneObject) {
-  ExpectRefused(R"({"a": 1, "b": {"c": 1, "c": 2}})", "\"c\" appears twice");
-  ExpectRefused(R"([{"a": 1}, {"b": 1, "a": {}, "a": 2}])", "\"a\" appears twice");
+  ExpectRefusedText(R"({"a": 1, "b": {"c": 1, "c": 2}})", "\"c\" appears twice");
+  ExpectRefusedText(R"([{"a": 1}, {"b": 1, "a": {}, "a": 2}])", "\"a\" appears twice");
   EXPECT_EQ(ParseJson(R"([{"a": 1}, {"a": {"a": 2}}])", "x.json").size(), 2u);
 }
 
 TEST(ParseJson, RefusesMoreThan64Levels) {
   EXPECT_NO_THROW(ParseJson(Nested(64), "x.json"));
-  ExpectRefused(Nested(66), "64 levels");
-  ExpectRefused(Nested(1000000), "64 levels");
-  ExpectRefused(std::string(1000000, '['), "64 levels");
+  ExpectRefusedText(Nested(66), "64 levels");
+  ExpectRefusedText(Nested(1000000), "64 levels");
+  ExpectRefusedText(std::string(1000000, '['), "64 levels");
   std::string objects;
   for (int i = 0; i < 100; ++i) objects += "{\"a\":";
-  ExpectRefused(objects, "64 levels");
+  ExpectRefusedText(objects, "64 levels");
 }
 
 TEST(ReadJson, NamesTheFile) {

@@ -27,7 +27,7 @@ struct Sample {
   }
 };
 
-void ExpectRefused(const OptionMap& given, const std::vector<std::string>& parts) {
+void ExpectRefusedOptions(const OptionMap& given, const std::vector<std::string>& parts) {
   ExpectError(ErrorCode::kInvalidArgument, parts, [&] { ParseOptions<Sample>("sample", given); });
 }
 
@@ -51,26 +51,26 @@ TEST(ParseOptions, ReadsEveryType) {
 }
 
 TEST(ParseOptions, NamesMethodOptionValueAndRequirement) {
-  ExpectRefused({{"rate", "0"}}, {"sample: rate", "0", "more than 0"});
-  ExpectRefused({{"rate", "-1"}}, {"sample: rate", "-1", "more than 0"});
-  ExpectRefused({{"bins", "0"}}, {"sample: bins", "at least 1"});
-  ExpectRefused({{"bins", "101"}}, {"sample: bins", "101", "at most 100"});
-  ExpectRefused({{"rule", "left"}}, {"sample: rule", "\"left\"", "up, down"});
-  ExpectRefused({{"fast", "yes"}}, {"sample: fast", "\"yes\"", "true or false"});
+  ExpectRefusedOptions({{"rate", "0"}}, {"sample: rate", "0", "more than 0"});
+  ExpectRefusedOptions({{"rate", "-1"}}, {"sample: rate", "-1", "more than 0"});
+  ExpectRefusedOptions({{"bins", "0"}}, {"sample: bins", "at least 1"});
+  ExpectRefusedOptions({{"bins", "101"}}, {"sample: bins", "101", "at most 100"});
+  ExpectRefusedOptions({{"rule", "left"}}, {"sample: rule", "\"left\"", "up, down"});
+  ExpectRefusedOptions({{"fast", "yes"}}, {"sample: fast", "\"yes\"", "true or false"});
 }
 
 TEST(ParseOptions, RefusesTextThatIsNotWhollyANumber) {
   for (const char* text : {"", " 1", "1 ", "1x", "+1", "0x10", "one", "1,5", "nan", "inf"}) {
-    ExpectRefused({{"rate", text}}, {"sample: rate", "a number"});
+    ExpectRefusedOptions({{"rate", text}}, {"sample: rate", "a number"});
   }
   for (const char* text : {"", "1.5", "1e2", "99999999999999999999", "1-"}) {
-    ExpectRefused({{"bins", text}}, {"sample: bins", "a whole number"});
+    ExpectRefusedOptions({{"bins", text}}, {"sample: bins", "a whole number"});
   }
 }
 
 TEST(ParseOptions, ListsTheKnownOptionsWhenOneIsUnknown) {
-  ExpectRefused({{"Rate", "1"}},
-                {"sample: unknown option \"Rate\"", "rate, bins, fast, rule, note"});
+  ExpectRefusedOptions({{"Rate", "1"}},
+                       {"sample: unknown option \"Rate\"", "rate, bins, fast, rule, note"});
   ExpectError(ErrorCode::kInvalidArgument, {"none", "\"x\"", "it has none"}, [] {
     ParseOptions<NoOptions>("none", {{"x", "1"}});
   });

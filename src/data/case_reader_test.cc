@@ -52,7 +52,7 @@ CaseReader Open(const Parts& parts) {
   return CaseReader(dataset, entry, std::move(members), std::move(labels), std::move(mask));
 }
 
-void ExpectRefused(const Parts& parts, const std::vector<std::string>& message) {
+void ExpectRefusedCase(const Parts& parts, const std::vector<std::string>& message) {
   ExpectError(ErrorCode::kBadData, message, [&] { Open(parts); });
 }
 
@@ -67,37 +67,38 @@ TEST(CaseReader, TakesItsShapeFromTheMembers) {
 }
 
 TEST(CaseReader, RefusesAnotherNumberOfChannels) {
-  ExpectRefused({.members = {{12, 4, 5}}},
-                {"member.npy", "12 channels", "(12, 4, 5)", "3 classes"});
+  ExpectRefusedCase({.members = {{12, 4, 5}}},
+                    {"member.npy", "12 channels", "(12, 4, 5)", "3 classes"});
 }
 
 TEST(CaseReader, HintsAtTheOtherLayoutWhereThatWouldFit) {
-  ExpectRefused({.members = {{4, 5, 3}}}, {"4 channels", "\"layout\": \"channels_last\""});
-  ExpectRefused({.members = {{3, 4, 5}}, .layout = "channels_last"},
-                {"\"layout\": \"channels_first\""});
+  ExpectRefusedCase({.members = {{4, 5, 3}}}, {"4 channels", "\"layout\": \"channels_last\""});
+  ExpectRefusedCase({.members = {{3, 4, 5}}, .layout = "channels_last"},
+                    {"\"layout\": \"channels_first\""});
 }
 
 TEST(CaseReader, RefusesPredictionsThatAreNoFloats) {
-  ExpectRefused({.dtype = DType::kI16}, {"member.npy", "int16", "float16, float32 or float64"});
+  ExpectRefusedCase({.dtype = DType::kI16}, {"member.npy", "int16", "float16, float32 or float64"});
 }
 
 TEST(CaseReader, RefusesTooFewOrTooManyAxes) {
-  ExpectRefused({.members = {{3}}}, {"member.npy", "(3)"});
-  ExpectRefused({.members = {{3, 2, 2, 2, 2}}}, {"(3, 2, 2, 2, 2)", "one to three spatial axes"});
+  ExpectRefusedCase({.members = {{3}}}, {"member.npy", "(3)"});
+  ExpectRefusedCase({.members = {{3, 2, 2, 2, 2}}},
+                    {"(3, 2, 2, 2, 2)", "one to three spatial axes"});
 }
 
 TEST(CaseReader, RefusesACaseWithoutVoxels) {
-  ExpectRefused({.members = {{3, 0, 5}}}, {"member.npy", "no voxels"});
+  ExpectRefusedCase({.members = {{3, 0, 5}}}, {"member.npy", "no voxels"});
 }
 
 TEST(CaseReader, RefusesMembersOfDifferentShape) {
-  ExpectRefused({.members = {{3, 4, 5}, {3, 5, 4}}}, {"(5, 4)", "first member has (4, 5)"});
+  ExpectRefusedCase({.members = {{3, 4, 5}, {3, 5, 4}}}, {"(5, 4)", "first member has (4, 5)"});
 }
 
 TEST(CaseReader, RefusesLabelsAndMasksOfAnotherShape) {
-  ExpectRefused({.labels = {5, 4}}, {"labels.png", "(5, 4)", "(4, 5)"});
-  ExpectRefused({.mask = {4, 4}}, {"mask.png", "mask of shape (4, 4)"});
-  ExpectRefused({.labels = {4, 5, 3}}, {"labels.png"});
+  ExpectRefusedCase({.labels = {5, 4}}, {"labels.png", "(5, 4)", "(4, 5)"});
+  ExpectRefusedCase({.mask = {4, 4}}, {"mask.png", "mask of shape (4, 4)"});
+  ExpectRefusedCase({.labels = {4, 5, 3}}, {"labels.png"});
 }
 
 TEST(CaseReader, ComparesShapesWithoutUnitAxes) {
@@ -116,7 +117,7 @@ TEST(CaseReader, TakesSpacingFromTheDataSetThenTheLabelsThenOnes) {
   EXPECT_EQ(Open(both).spacing(), (Spacing{3, 4}));
   // A spacing of other axes says nothing about these.
   EXPECT_EQ(Open({.labels = {1, 4, 5}, .label_spacing = {9, 0.5, 2}}).spacing(), (Spacing{1, 1}));
-  ExpectRefused({.spacing = {1, 1, 1}}, {"case case7", "3 numbers", "2 spatial axes"});
+  ExpectRefusedCase({.spacing = {1, 1, 1}}, {"case case7", "3 numbers", "2 spatial axes"});
 }
 
 TEST(CaseReader, DescribesVoxelsByTheirIndex) {

@@ -104,7 +104,7 @@ struct Refusal {
   std::vector<std::string> parts;
 };
 
-void ExpectRefused(const Refusal& refusal) {
+void ExpectRefusedDataset(const Refusal& refusal) {
   SCOPED_TRACE(refusal.patch);
   const TempFolder folder;
   const Json json = ParseJson(kMinimal, "minimal").patch(ParseJson(refusal.patch, "patch"));
@@ -115,101 +115,104 @@ void ExpectRefused(const Refusal& refusal) {
 }
 
 TEST(Dataset, RefusesAnotherVersionByName) {
-  ExpectRefused({R"([{"op": "replace", "path": "/segcal_dataset", "value": 2}])",
-                 ErrorCode::kUnsupported,
-                 {"format 2", "reads 1"}});
-  ExpectRefused({R"([{"op": "remove", "path": "/segcal_dataset"}])",
-                 ErrorCode::kBadData,
-                 {"segcal_dataset"}});
+  ExpectRefusedDataset({R"([{"op": "replace", "path": "/segcal_dataset", "value": 2}])",
+                        ErrorCode::kUnsupported,
+                        {"format 2", "reads 1"}});
+  ExpectRefusedDataset({R"([{"op": "remove", "path": "/segcal_dataset"}])",
+                        ErrorCode::kBadData,
+                        {"segcal_dataset"}});
 }
 
 TEST(Dataset, RefusesFieldsItDoesNotKnow) {
-  ExpectRefused({R"([{"op": "add", "path": "/ignore_lable", "value": 255}])",
-                 ErrorCode::kBadData,
-                 {"unknown field \"ignore_lable\""}});
-  ExpectRefused({R"([{"op": "add", "path": "/cases/0/label", "value": "x.png"}])",
-                 ErrorCode::kBadData,
-                 {"cases[0]", "unknown field \"label\""}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/ignore_lable", "value": 255}])",
+                        ErrorCode::kBadData,
+                        {"unknown field \"ignore_lable\""}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/cases/0/label", "value": "x.png"}])",
+                        ErrorCode::kBadData,
+                        {"cases[0]", "unknown field \"label\""}});
 }
 
 TEST(Dataset, RefusesClassesThatCannotBe) {
-  ExpectRefused({R"([{"op": "replace", "path": "/classes", "value": []}])",
-                 ErrorCode::kBadData,
-                 {"0 classes"}});
-  ExpectRefused({R"([{"op": "replace", "path": "/classes", "value": [1]}])",
-                 ErrorCode::kBadData,
-                 {"classes"}});
-  ExpectRefused({R"([{"op": "add", "path": "/ignore_label", "value": 1}])",
-                 ErrorCode::kBadData,
-                 {"ignore_label 1", "[0, 2)"}});
-  ExpectRefused({R"([{"op": "add", "path": "/background", "value": 2}])",
-                 ErrorCode::kBadData,
-                 {"background 2", "[0, 2)"}});
-  ExpectRefused({R"([{"op": "add", "path": "/background", "value": -1}])",
-                 ErrorCode::kBadData,
-                 {"background -1"}});
+  ExpectRefusedDataset({R"([{"op": "replace", "path": "/classes", "value": []}])",
+                        ErrorCode::kBadData,
+                        {"0 classes"}});
+  ExpectRefusedDataset({R"([{"op": "replace", "path": "/classes", "value": [1]}])",
+                        ErrorCode::kBadData,
+                        {"classes"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/ignore_label", "value": 1}])",
+                        ErrorCode::kBadData,
+                        {"ignore_label 1", "[0, 2)"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/background", "value": 2}])",
+                        ErrorCode::kBadData,
+                        {"background 2", "[0, 2)"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/background", "value": -1}])",
+                        ErrorCode::kBadData,
+                        {"background -1"}});
 }
 
 TEST(Dataset, RefusesUnknownInputAndLayout) {
-  ExpectRefused({R"([{"op": "replace", "path": "/input", "value": "softmax"}])",
-                 ErrorCode::kBadData,
-                 {"\"input\" is \"softmax\"", "log_probabilities"}});
-  ExpectRefused(
+  ExpectRefusedDataset({R"([{"op": "replace", "path": "/input", "value": "softmax"}])",
+                        ErrorCode::kBadData,
+                        {"\"input\" is \"softmax\"", "log_probabilities"}});
+  ExpectRefusedDataset(
       {R"([{"op": "remove", "path": "/input"}])", ErrorCode::kBadData, {"\"input\" is missing"}});
-  ExpectRefused({R"([{"op": "add", "path": "/layout", "value": "nhwc"}])",
-                 ErrorCode::kBadData,
-                 {"\"layout\" is \"nhwc\"", "channels_last"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/layout", "value": "nhwc"}])",
+                        ErrorCode::kBadData,
+                        {"\"layout\" is \"nhwc\"", "channels_last"}});
 }
 
 TEST(Dataset, RefusesALabelMapToNowhere) {
-  ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"7": 2}}])",
-                 ErrorCode::kBadData,
-                 {"label_map sends 7 to 2", "[0, 2)"}});
-  ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"7": 255}}])",
-                 ErrorCode::kBadData,
-                 {"label_map sends 7 to 255"}});
-  ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"road": 1}}])",
-                 ErrorCode::kBadData,
-                 {"\"road\" is not a whole number"}});
-  ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"99999999999999999999": 1}}])",
-                 ErrorCode::kBadData,
-                 {"is not a whole number"}});
-  ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"7": 0.5}}])",
-                 ErrorCode::kBadData,
-                 {"\"7\" is sent to 0.5, a whole number is required"}});
-  ExpectRefused({R"([{"op": "add", "path": "/label_map", "value": {"7": 0, "07": 1}}])",
-                 ErrorCode::kBadData,
-                 {"7 is given twice"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/label_map", "value": {"7": 2}}])",
+                        ErrorCode::kBadData,
+                        {"label_map sends 7 to 2", "[0, 2)"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/label_map", "value": {"7": 255}}])",
+                        ErrorCode::kBadData,
+                        {"label_map sends 7 to 255"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/label_map", "value": {"road": 1}}])",
+                        ErrorCode::kBadData,
+                        {"\"road\" is not a whole number"}});
+  ExpectRefusedDataset(
+      {R"([{"op": "add", "path": "/label_map", "value": {"99999999999999999999": 1}}])",
+       ErrorCode::kBadData,
+       {"is not a whole number"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/label_map", "value": {"7": 0.5}}])",
+                        ErrorCode::kBadData,
+                        {"\"7\" is sent to 0.5, a whole number is required"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/label_map", "value": {"7": 0, "07": 1}}])",
+                        ErrorCode::kBadData,
+                        {"7 is given twice"}});
 }
 
 TEST(Dataset, RefusesIdsThatCannotBeFileNames) {
   for (const char* id : {"", ".", "..", "a/b", "../../etc/passwd", "/absolute", "a\\u0000b"}) {
     const std::string patch =
         std::string(R"([{"op": "replace", "path": "/cases/0/id", "value": ")") + id + "\"}]";
-    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"cases[0]", "cannot be a file name"}});
+    ExpectRefusedDataset(
+        {patch.c_str(), ErrorCode::kBadData, {"cases[0]", "cannot be a file name"}});
   }
 }
 
 TEST(Dataset, RefusesCasesThatDoNotFitEachOther) {
-  ExpectRefused({R"([{"op": "add", "path": "/cases/-", "value": {"id": "0", "members": ["x"]}}])",
-                 ErrorCode::kBadData,
-                 {"cases[1]", "\"0\" is used twice"}});
-  ExpectRefused(
+  ExpectRefusedDataset(
+      {R"([{"op": "add", "path": "/cases/-", "value": {"id": "0", "members": ["x"]}}])",
+       ErrorCode::kBadData,
+       {"cases[1]", "\"0\" is used twice"}});
+  ExpectRefusedDataset(
       {R"([{"op": "add", "path": "/cases/-", "value": {"id": "1", "members": ["x", "y"]}}])",
        ErrorCode::kBadData,
        {"cases[1]", "2 members", "first case has 1"}});
-  ExpectRefused({R"([{"op": "replace", "path": "/cases/0/members", "value": []}])",
-                 ErrorCode::kBadData,
-                 {"cases[0]", "no members"}});
-  ExpectRefused({R"([{"op": "add", "path": "/cases/0/spacing", "value": [1, 0]}])",
-                 ErrorCode::kBadData,
-                 {"cases[0]", "spacing 0"}});
-  ExpectRefused({R"([{"op": "replace", "path": "/cases", "value": {}}])",
-                 ErrorCode::kBadData,
-                 {"\"cases\"", "an array"}});
-  ExpectRefused({R"([{"op": "replace", "path": "/cases/0", "value": 3}])",
-                 ErrorCode::kBadData,
-                 {"cases[0]", "an object"}});
+  ExpectRefusedDataset({R"([{"op": "replace", "path": "/cases/0/members", "value": []}])",
+                        ErrorCode::kBadData,
+                        {"cases[0]", "no members"}});
+  ExpectRefusedDataset({R"([{"op": "add", "path": "/cases/0/spacing", "value": [1, 0]}])",
+                        ErrorCode::kBadData,
+                        {"cases[0]", "spacing 0"}});
+  ExpectRefusedDataset({R"([{"op": "replace", "path": "/cases", "value": {}}])",
+                        ErrorCode::kBadData,
+                        {"\"cases\"", "an array"}});
+  ExpectRefusedDataset({R"([{"op": "replace", "path": "/cases/0", "value": 3}])",
+                        ErrorCode::kBadData,
+                        {"cases[0]", "an object"}});
 }
 
 // Cases 0, 1, ... of these splits.

@@ -25,7 +25,7 @@ constexpr int kMaxScans = 200;
 
 // libjpeg's state. It reports errors by longjmp, which must not pass over C++ objects: each call
 // goes through Try, whose steps hold plain pointers only.
-struct Reader {
+struct JpegReader {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
@@ -36,16 +36,16 @@ struct Reader {
   long memory_limit = 0;
   JSAMPROW row = nullptr;
 
-  Reader() = default;
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  ~Reader() { jpeg_destroy_decompress(&jpeg); }
+  JpegReader() = default;
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+  ~JpegReader() { jpeg_destroy_decompress(&jpeg); }
 };
 
-Reader* ReaderOf(j_common_ptr jpeg) { return static_cast<Reader*>(jpeg->client_data); }
+JpegReader* ReaderOf(j_common_ptr jpeg) { return static_cast<JpegReader*>(jpeg->client_data); }
 
 extern "C" [[noreturn]] void OnJpegError(j_common_ptr jpeg) {
-  Reader* reader = ReaderOf(jpeg);
+  JpegReader* reader = ReaderOf(jpeg);
   jpeg->err->format_message(jpeg, reader->message);
   std::longjmp(reader->jump, 1);
 }
@@ -56,20 +56,20 @@ extern "C" void OnJpegMessage(j_common_ptr jpeg, int level) {
 }
 
 extern "C" void OnJpegProgress(j_common_ptr jpeg) {
-  Reader* reader = ReaderOf(jpeg);
+  JpegReader* reader = ReaderOf(jpeg);
   if (reader->jpeg.input_scan_number <= kMaxScans) return;
   std::snprintf(reader->message, sizeof(reader->message), "more than %d scans", kMaxScans);
   std::longjmp(reader->jump, 1);
 }
 
 // The only setjmp. False after an error of libjpeg.
-bool Guarded(Reader* reader, void (*step)(Reader*)) {
+bool Guarded(JpegReader* reader, void (*step)(JpegReader*)) {
   if (setjmp(reader->jump) != 0) return false;
   step(reader);
   return true;
 }
 
-void Try(Reader* reader, void (*step)(Reader*)) {
+void Try(JpegReader* reader, void (*step)(JpegReader*)) {
   if (!Guarded(reader, step)) {
     Throw(ErrorCode::kBadData,
           "{}: JPEG: {}",
@@ -78,7 +78,7 @@ void Try(Reader* reader, void (*step)(Reader*)) {
   }
 }
 
-void LoadFile(const std::string& path, Reader* reader) {
+void LoadFile(const std::string& path, JpegReader* reader) {
   const InputFile file(path);
   const int64_t size = file.size();
   if (size > kMaxFileBytes) {
@@ -89,13 +89,13 @@ void LoadFile(const std::string& path, Reader* reader) {
   file.ReadAt(0, reader->file);
 }
 
-void ReadHeader(Reader* reader) {
+void ReadHeader(JpegReader* reader) {
   reader->jpeg.err = jpeg_std_error(&reader->errors);
   reader->errors.error_exit = OnJpegError;
   reader->errors.emit_message = OnJpegMessage;
   reader->progress.progress_monitor = OnJpegProgress;
   reader->jpeg.client_data = reader;
-  Try(reader, [](Reader* r) {
+  Try(reader, [](JpegReader* r) {
     jpeg_create_decompress(&r->jpeg);
     r->jpeg.progress = &r->progress;
     r->jpeg.mem->max_memory_to_use = r->memory_limit;
@@ -107,7 +107,7 @@ void ReadHeader(Reader* reader) {
 }
 
 // Sets the output to gray or RGB and says what it will be.
-ArrayInfo ChooseOutput(Reader* reader) {
+ArrayInfo ChooseOutput(JpegReader* reader) {
   jpeg_decompress_struct& jpeg = reader->jpeg;
   if (jpeg.num_components != 1 && jpeg.num_components != 3) {
     Throw(ErrorCode::kUnsupported,
@@ -130,20 +130,20 @@ ArrayInfo ChooseOutput(Reader* reader) {
 }
 
 std::unique_ptr<Array> OpenJpeg(const std::string& path, const OpenOptions& options) {
-  Reader reader;
+  JpegReader reader;
   LoadFile(path, &reader);
   reader.memory_limit = static_cast<long>(options.memory_limit);
   ReadHeader(&reader);
   const ArrayInfo info = ChooseOutput(&reader);
-  Try(&reader, [](Reader* r) { jpeg_start_decompress(&r->jpeg); });
+  Try(&reader, [](JpegReader* r) { jpeg_start_decompress(&r->jpeg); });
   Bytes row(static_cast<size_t>(CheckedNumBytes(path, info) / info.shape[0]));
   reader.row = reinterpret_cast<JSAMPROW>(row.data());
   Spool spool(path, options.memory_limit, options.cache_dir);
   for (int64_t y = 0; y < info.shape[0]; ++y) {
-    Try(&reader, [](Reader* r) { jpeg_read_scanlines(&r->jpeg, &r->row, 1); });
+    Try(&reader, [](JpegReader* r) { jpeg_read_scanlines(&r->jpeg, &r->row, 1); });
     spool.Append(row);
   }
-  Try(&reader, [](Reader* r) { jpeg_finish_decompress(&r->jpeg); });
+  Try(&reader, [](JpegReader* r) { jpeg_finish_decompress(&r->jpeg); });
   return spool.TakeArray(info, /*swap=*/false);
 }
 

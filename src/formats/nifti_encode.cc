@@ -11,7 +11,7 @@ namespace segcal {
 namespace {
 
 // 0 where there is none. A bool is stored as uint8.
-int CodeOf(DType dtype) {
+int NiftiCode(DType dtype) {
   if (dtype == DType::kBool) dtype = DType::kU8;
   for (const NiftiType& type : kNiftiTypes) {
     if (type.dtype == dtype) return type.code;
@@ -58,7 +58,7 @@ Bytes EncodeNiftiHeader(const NiftiHeader& header) {
     fields.Int(
         layout.dim + static_cast<int64_t>(i) * layout.dim_width, layout.dim_width, header.dim[i]);
   }
-  fields.Int(layout.datatype, 2, CodeOf(header.dtype));
+  fields.Int(layout.datatype, 2, NiftiCode(header.dtype));
   fields.Int(layout.bitpix, 2, 8 * SizeOf(header.dtype));
   const auto offset = static_cast<int64_t>(bytes.size());
   if (layout.dim_width == 2) fields.Real(layout.vox_offset, 4, static_cast<double>(offset));
@@ -101,7 +101,7 @@ NiftiGeometry PlainGeometry(const ArrayInfo& info) {
 }
 
 void CheckNiftiType(const std::string& name, DType dtype) {
-  if (CodeOf(dtype) == 0) {
+  if (NiftiCode(dtype) == 0) {
     Throw(ErrorCode::kInvalidArgument,
           "{}: NIfTI has no {}, write float32 instead",
           name,

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/nifti_header.h"
 #include "formats/test_files.h"
+#include "formats/test_nifti.h"
 
 namespace segcal {
 namespace {
-
-NiftiHeader SmallHeader() {
-  NiftiHeader header;
-  header.dtype = DType::kF32;
-  header.dim = {3, 4, 5, 6, 1, 1, 1, 1};
-  header.geometry.pixdim = {1, 0.5, 0.75, 2, 1, 1, 1, 1};
-  header.geometry.units = 2;
-  return header;
-}
 
 TEST(EncodeNiftiHeader, IsVersion1AsLongAsAxesFit) {
   NiftiHeader header = SmallHeader();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -56,20 +54,6 @@ std::string Voxels(bool big) {
 
 std::vector<int16_t> ExpectedVoxels() {
   return {0, 300, 600, 900, 1200, 1500, 1800, 2100, 2400, 2700, 3000, 3300};
-}
-
-std::string Gzip(std::string text) {
-  z_stream zlib{};
-  deflateInit2(&zlib, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&zlib, text.size()), '\0');
-  zlib.next_in = reinterpret_cast<Bytef*>(text.data());
-  zlib.avail_in = static_cast<uInt>(text.size());
-  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
-  zlib.avail_out = static_cast<uInt>(out.size());
-  deflate(&zlib, Z_FINISH);
-  out.resize(zlib.total_out);
-  deflateEnd(&zlib);
-  return out;
 }
 
 TEST(Nifti, ReadsBothVersionsByteOrdersAndGzip) {

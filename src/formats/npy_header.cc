@@ -165,7 +165,7 @@ class DictionaryParser {
   bool has_shape_ = false;
 };
 
-const char* CodeOf(DType dtype) {
+const char* NpyCode(DType dtype) {
   for (const TypeCode& type : kTypeCodes) {
     if (type.dtype == dtype) return type.code;
   }
@@ -219,7 +219,7 @@ Bytes EncodeNpyHeader(const std::string& name, const ArrayInfo& info) {
   const char order = SizeOf(info.dtype) == 1 ? '|' : kNativeOrder;
   std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                  order,
-                                 CodeOf(info.dtype),
+                                 NpyCode(info.dtype),
                                  fmt::join(info.shape.begin(), info.shape.end(), ", "),
                                  info.shape.size() == 1 ? "," : "");
   constexpr size_t kPreamble = 10;

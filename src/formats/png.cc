@@ -31,11 +31,11 @@ struct Codec {
   int color_type = 0;
 };
 
-struct Reader : Codec {
-  explicit Reader(const InputFile& input) : file(input) { path = input.path(); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+struct PngReader : Codec {
+  explicit PngReader(const InputFile& input) : file(input) { path = input.path(); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
   const InputFile& file;
   int64_t offset = 0;
 };
@@ -57,7 +57,7 @@ extern "C" [[noreturn]] void OnPngError(png_structp png, png_const_charp message
 extern "C" void OnPngWarning(png_structp, png_const_charp) {}
 
 extern "C" void OnPngRead(png_structp png, png_bytep out, size_t size) {
-  auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
+  auto* reader = static_cast<PngReader*>(png_get_io_ptr(png));
   try {
     reader->file.ReadAt(reader->offset, {reinterpret_cast<std::byte*>(out), size});
     reader->offset += static_cast<int64_t>(size);
@@ -98,7 +98,7 @@ void RequireMemory(const Codec& codec) {
   }
 }
 
-void StartReading(Reader* reader) {
+void StartReading(PngReader* reader) {
   reader->png = png_create_read_struct(
       PNG_LIBPNG_VER_STRING, static_cast<Codec*>(reader), OnPngError, OnPngWarning);
   if (reader->png != nullptr) reader->info = png_create_info_struct(reader->png);
@@ -120,7 +120,7 @@ void StartReading(Reader* reader) {
   });
 }
 
-ArrayInfo InfoOf(const Reader& reader) {
+ArrayInfo InfoOf(const PngReader& reader) {
   ArrayInfo info;
   info.dtype = png_get_bit_depth(reader.png, reader.info) == 16 ? DType::kU16 : DType::kU8;
   info.shape = {png_get_image_height(reader.png, reader.info),
@@ -130,7 +130,7 @@ ArrayInfo InfoOf(const Reader& reader) {
   return info;
 }
 
-void ReadRows(Reader* reader, const ArrayInfo& info, Spool* spool) {
+void ReadRows(PngReader* reader, const ArrayInfo& info, Spool* spool) {
   Bytes row(png_get_rowbytes(reader->png, reader->info));
   reader->row = reinterpret_cast<png_bytep>(row.data());
   for (int64_t y = 0; y < info.shape[0]; ++y) {
@@ -140,7 +140,7 @@ void ReadRows(Reader* reader, const ArrayInfo& info, Spool* spool) {
 }
 
 // The rows of an interlaced image come in seven passes: it is held as a whole.
-void ReadInterlaced(Reader* reader, const ArrayInfo& info, int64_t memory_limit, Spool* spool) {
+void ReadInterlaced(PngReader* reader, const ArrayInfo& info, int64_t memory_limit, Spool* spool) {
   const int64_t bytes = CheckedNumBytes(reader->path, info);
   if (bytes > memory_limit) {
     Throw(ErrorCode::kUnsupported,
@@ -162,7 +162,7 @@ void ReadInterlaced(Reader* reader, const ArrayInfo& info, int64_t memory_limit,
 
 std::unique_ptr<Array> OpenPng(const std::string& path, const OpenOptions& options) {
   const InputFile file(path);
-  Reader reader(file);
+  PngReader reader(file);
   StartReading(&reader);
   const ArrayInfo info = InfoOf(reader);
   // Eight pixels of one bit become eight bytes.

@@ -6,22 +6,6 @@
 namespace segcal {
 namespace {
 
-// One gzip member, by zlib.
-std::string Gzip(const std::string& text) {
-  z_stream zlib{};
-  deflateInit2(&zlib, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&zlib, text.size()), '\0');
-  std::string in = text;
-  zlib.next_in = reinterpret_cast<Bytef*>(in.data());
-  zlib.avail_in = static_cast<uInt>(in.size());
-  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
-  zlib.avail_out = static_cast<uInt>(out.size());
-  deflate(&zlib, Z_FINISH);
-  out.resize(zlib.total_out);
-  deflateEnd(&zlib);
-  return out;
-}
-
 // Decodes `stored`, a gzip file, in pieces of `step` bytes.
 std::string Gunzip(const std::string& stored, size_t step) {
   const TempFolder folder;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -27,6 +28,21 @@ inline void Put(const std::string& path, const std::string& content) {
 
 inline std::string ToString(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// One gzip member, by zlib.
+inline std::string Gzip(std::string text) {
+  z_stream zlib{};
+  deflateInit2(&zlib, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out(deflateBound(&zlib, text.size()), '\0');
+  zlib.next_in = reinterpret_cast<Bytef*>(text.data());
+  zlib.avail_in = static_cast<uInt>(text.size());
+  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
+  zlib.avail_out = static_cast<uInt>(out.size());
+  deflate(&zlib, Z_FINISH);
+  out.resize(zlib.total_out);
+  deflateEnd(&zlib);
+  return out;
 }
 
 template <class T>

@@ -27,13 +27,13 @@ constexpr uint16_t kExtra64 = 1;  // id of the extra field with 64-bit sizes
 constexpr uint32_t kMax32 = 0xFFFFFFFF;
 constexpr int64_t kMaxDirectoryBytes = int64_t{1} << 24;
 
-[[noreturn]] void Fail(const InputFile& file, std::string_view what) {
+[[noreturn]] void FailZip(const InputFile& file, std::string_view what) {
   Throw(ErrorCode::kBadData, "{}: damaged zip archive: {}", file.path(), what);
 }
 
 Bytes ReadBytes(const InputFile& file, int64_t offset, int64_t size) {
   if (offset < 0 || size < 0 || offset > file.size() || size > file.size() - offset) {
-    Fail(file, "a record lies outside the file (truncated?)");
+    FailZip(file, "a record lies outside the file (truncated?)");
   }
   Bytes bytes(static_cast<size_t>(size));
   file.ReadAt(offset, bytes);
@@ -61,7 +61,7 @@ int64_t FindEnd(const InputFile& file) {
     const std::byte* end = tail.data() + at;
     if (U32(end) == kEndMark && start + at + kEndBytes + U16(end + 20) == size) return start + at;
   }
-  Fail(file, "it has no end record (truncated?)");
+  FailZip(file, "it has no end record (truncated?)");
 }
 
 std::optional<Directory> FindDirectory64(const InputFile& file, int64_t end_offset) {
@@ -69,7 +69,7 @@ std::optional<Directory> FindDirectory64(const InputFile& file, int64_t end_offs
   const Bytes locator = ReadBytes(file, end_offset - kLocator64Bytes, kLocator64Bytes);
   if (U32(locator.data()) != kLocator64Mark) return std::nullopt;
   const Bytes end = ReadBytes(file, I64(locator.data() + 8), kEnd64Bytes);
-  if (U32(end.data()) != kEnd64Mark) Fail(file, "its 64-bit end record is missing");
+  if (U32(end.data()) != kEnd64Mark) FailZip(file, "its 64-bit end record is missing");
   return Directory{
       .offset = I64(end.data() + 48), .bytes = I64(end.data() + 40), .count = I64(end.data() + 32)};
 }
@@ -90,7 +90,7 @@ void ApplyExtra64(const InputFile& file, std::span<const std::byte> extra, ZipMe
   while (extra.size() >= 4) {
     const int id = U16(extra.data());
     const auto size = static_cast<size_t>(U16(extra.data() + 2));
-    if (size > extra.size() - 4) Fail(file, "an extra field is too long");
+    if (size > extra.size() - 4) FailZip(file, "an extra field is too long");
     std::span<const std::byte> content = extra.subspan(4, size);
     extra = extra.subspan(4 + size);
     if (id != kExtra64) continue;
@@ -105,14 +105,14 @@ void ApplyExtra64(const InputFile& file, std::span<const std::byte> extra, ZipMe
 // Reads the directory entry at the front of `rest` and takes it off.
 ZipMember TakeEntry(const InputFile& file, std::span<const std::byte>* rest) {
   if (rest->size() < static_cast<size_t>(kDirectoryBytes) || U32(rest->data()) != kDirectoryMark) {
-    Fail(file, "a directory entry is missing");
+    FailZip(file, "a directory entry is missing");
   }
   const std::byte* at = rest->data();
   const auto name_bytes = static_cast<size_t>(U16(at + 28));
   const auto extra_bytes = static_cast<size_t>(U16(at + 30));
   const auto comment_bytes = static_cast<size_t>(U16(at + 32));
   const size_t entry_bytes = kDirectoryBytes + name_bytes + extra_bytes + comment_bytes;
-  if (entry_bytes > rest->size()) Fail(file, "a directory entry is too long");
+  if (entry_bytes > rest->size()) FailZip(file, "a directory entry is too long");
   ZipMember member{
       .name = std::string(reinterpret_cast<const char*>(at + kDirectoryBytes), name_bytes),
       .flags = U16(at + 8),
@@ -122,7 +122,7 @@ ZipMember TakeEntry(const InputFile& file, std::span<const std::byte>* rest) {
       .bytes = U32(at + 24),
       .header_offset = U32(at + 42)};
   ApplyExtra64(file, rest->subspan(kDirectoryBytes + name_bytes, extra_bytes), &member);
-  if (member.bytes < 0 || member.stored_bytes < 0) Fail(file, "a size above 63 bits");
+  if (member.bytes < 0 || member.stored_bytes < 0) FailZip(file, "a size above 63 bits");
   *rest = rest->subspan(entry_bytes);
   return member;
 }
@@ -189,14 +189,14 @@ void AppendEnd64(Bytes* out, int64_t directory_offset, int64_t directory_bytes) 
 
 std::vector<ZipMember> ReadZipDirectory(const InputFile& file) {
   const Directory directory = FindDirectory(file);
-  if (directory.bytes > kMaxDirectoryBytes) Fail(file, "its directory is longer than 16 MiB");
+  if (directory.bytes > kMaxDirectoryBytes) FailZip(file, "its directory is longer than 16 MiB");
   const Bytes bytes = ReadBytes(file, directory.offset, directory.bytes);
   std::vector<ZipMember> members;
   for (std::span<const std::byte> rest(bytes); !rest.empty();) {
     members.push_back(TakeEntry(file, &rest));
   }
   if (static_cast<int64_t>(members.size()) != directory.count) {
-    Fail(file, "its directory has another number of members than its end record says");
+    FailZip(file, "its directory has another number of members than its end record says");
   }
   return members;
 }
@@ -204,12 +204,12 @@ std::vector<ZipMember> ReadZipDirectory(const InputFile& file) {
 int64_t ZipDataOffset(const InputFile& file, const ZipMember& member) {
   const Bytes local = ReadBytes(file, member.header_offset, kLocalBytes);
   if (U32(local.data()) != kLocalMark || U16(local.data() + 8) != member.method) {
-    Fail(file, "a member's header does not fit its directory entry");
+    FailZip(file, "a member's header does not fit its directory entry");
   }
   const int64_t offset =
       member.header_offset + kLocalBytes + U16(local.data() + 26) + U16(local.data() + 28);
   if (offset > file.size() || member.stored_bytes > file.size() - offset) {
-    Fail(file, "a member's data lies outside the file (truncated?)");
+    FailZip(file, "a member's data lies outside the file (truncated?)");
   }
   return offset;
 }

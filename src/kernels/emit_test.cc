@@ -15,7 +15,7 @@
 namespace segcal {
 namespace {
 
-constexpr int64_t kClassCounts[] = {1, 2, 3, 20, 150};
+constexpr int64_t kEmitClassCounts[] = {1, 2, 3, 20, 150};
 
 // Probabilities whose winner is often tied or a little behind.
 AlignedArray<float> NearTies(const RandomTile& random, int64_t num_classes) {
@@ -41,7 +41,7 @@ std::vector<float> Column(const AlignedArray<float>& probs, int64_t num_classes,
 
 TEST(KeepWinner, AgreesWithReferenceOnTies) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kEmitClassCounts) {
       const RandomTile random(2, num_classes, kTileVoxels, 3.0);
       AlignedArray<float> probs = NearTies(random, num_classes);
       const AlignedArray<float> before = NearTies(random, num_classes);
@@ -88,7 +88,7 @@ TEST(KeepWinner, LeavesClearWinnersAlone) {
 
 TEST(RoundToHalf, AgreesWithReference) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kEmitClassCounts) {
       const RandomTile random(6, num_classes, kTileVoxels, 30.0);
       const AlignedArray<float> probs = NearTies(random, num_classes);
       AlignedArray<uint16_t> halves(num_classes * kTileVoxels);
@@ -134,7 +134,7 @@ TEST(RoundToHalf, RoundsToNearestEvenEverywhere) {
 
 TEST(RoundToHalf, RowSumsStayWithinTheStatedBound) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kEmitClassCounts) {
       const RandomTile random(6, num_classes, kTileVoxels, 5.0);
       AlignedArray<float> probs(num_classes * kTileVoxels);
       AlignedArray<float> log_label(kTileVoxels);

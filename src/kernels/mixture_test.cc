@@ -12,7 +12,7 @@
 namespace segcal {
 namespace {
 
-constexpr int64_t kClassCounts[] = {1, 2, 3, 19, 65, 200};
+constexpr int64_t kMixtureClassCounts[] = {1, 2, 3, 19, 65, 200};
 
 const std::vector<Mixture>& Mixtures() {
   static const std::vector<Mixture> list = {{.beta = 0.7, .weights = {0.5, 0.3, 0.2}},
@@ -33,7 +33,7 @@ std::string NameOf(const Mixture& m, const std::string& target, int64_t num_clas
 // The bound stated in mixture.h.
 TEST(MixtureSums, AgreeWithReferenceOverClassesMixturesAndSpreads) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kMixtureClassCounts) {
       for (const double spread : {0.5, 6.0, 30.0, 87.0}) {
         const RandomTile random(21, num_classes, 251, spread);
         for (const Mixture& mixture : Mixtures()) {
@@ -113,7 +113,7 @@ TEST(MixtureSums, KeepTheLossOfImpossibleLabels) {
 
 TEST(MixtureTile, AgreesWithReference) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kMixtureClassCounts) {
       const RandomTile random(3, num_classes, 251, 30.0);
       AlignedArray<float> probs(num_classes * kTileVoxels);
       AlignedArray<float> log_label(kTileVoxels);

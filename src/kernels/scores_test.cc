@@ -12,7 +12,7 @@
 namespace segcal {
 namespace {
 
-constexpr int64_t kClassCounts[] = {1, 2, 3, 20, 57, 200};
+constexpr int64_t kScoresClassCounts[] = {1, 2, 3, 20, 57, 200};
 
 struct Emitted {
   RandomTile random;
@@ -44,7 +44,7 @@ ScoreSums SumsOf(const float* probs,
 // 1e-11 relative: what an oracle in double precision would see.
 TEST(ScoreSums, AgreeWithReference) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kScoresClassCounts) {
       for (const double spread : {0.0, 3.0, 40.0, 87.0}) {
         const Emitted e(3, num_classes, 249, spread);
         const ScoreSums exact = reference::Scores(
@@ -83,7 +83,7 @@ TEST(ScoreSums, OfOneHotProbabilitiesAreZero) {
 
 TEST(TopLabelTile, TakesTheLowestClassOfEqualOnes) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kScoresClassCounts) {
       Emitted e(5, num_classes, kTileVoxels, 4.0);
       // Coarse values make ties the rule.
       for (int64_t i = 0; i < e.probs.size(); ++i) {

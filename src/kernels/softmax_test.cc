@@ -13,7 +13,7 @@
 namespace segcal {
 namespace {
 
-constexpr int64_t kClassCounts[] = {1, 2, 3, 7, 19, 20, 33, 200};
+constexpr int64_t kSoftmaxClassCounts[] = {1, 2, 3, 7, 19, 20, 33, 200};
 constexpr double kBetas[] = {0.0, 0.3, 1.0, 1.7, 40.0, 1e6};
 
 // The bound stated in softmax.h; x = beta u.
@@ -31,7 +31,7 @@ struct Output {
 
 TEST(SoftmaxTile, AgreesWithReferenceForAllClassCountsAndTemperatures) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kSoftmaxClassCounts) {
       const RandomTile random(7, num_classes, 250, 30.0);
       Output out(num_classes);
       for (const double beta : kBetas) {
@@ -63,7 +63,7 @@ AlignedArray<float> SpreadTemperatures() {
 TEST(LocalSoftmaxTile, AgreesWithReferenceAtEveryTemperature) {
   ForEveryTarget([](const std::string& target) {
     const AlignedArray<float> temperature = SpreadTemperatures();
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kSoftmaxClassCounts) {
       const RandomTile random(7, num_classes, 250, 87.0);
       Output out(num_classes);
       LocalSoftmaxTile(random.tile, temperature.data(), out.view());
@@ -111,7 +111,7 @@ TEST(LocalSoftmaxTile, KeepsTheOrderOfTheLogits) {
 
 TEST(SoftmaxTile, RowSumsAreOneWithinTheStatedBound) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kSoftmaxClassCounts) {
       const RandomTile random(3, num_classes, kTileVoxels, 8.0);
       Output out(num_classes);
       for (const double beta : kBetas) {
@@ -152,7 +152,7 @@ TEST(SoftmaxTile, NeverInvertsTheOrderOfNeighbouringLogits) {
 
 TEST(SoftmaxTile, LogOfTheLabelAgreesWithReference) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kSoftmaxClassCounts) {
       const RandomTile random(11, num_classes, 200, 30.0);
       Output out(num_classes);
       for (const double beta : {0.0, 0.3, 1.0, 40.0}) {
@@ -172,7 +172,7 @@ TEST(SoftmaxTile, LogOfTheLabelAgreesWithReference) {
 
 TEST(LogSoftmaxTile, AgreesWithReference) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kSoftmaxClassCounts) {
       const RandomTile random(13, num_classes, kTileVoxels, 30.0);
       AlignedArray<float> log_probs(num_classes * kTileVoxels);
       for (const double beta : {0.0, 0.3, 1.0, 40.0}) {
@@ -193,7 +193,7 @@ TEST(LogSoftmaxTile, AgreesWithReference) {
 
 TEST(FreeEnergyTile, AgreesWithReferenceTo1e11) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kSoftmaxClassCounts) {
       const RandomTile random(17, num_classes, kTileVoxels, 87.0);
       AlignedArray<double> free_energy(kTileVoxels);
       FreeEnergyTile(random.tile, free_energy.data());

@@ -12,7 +12,7 @@
 namespace segcal {
 namespace {
 
-constexpr int64_t kClassCounts[] = {1, 2, 3, 7, 19, 20, 33, 65, 200};
+constexpr int64_t kTemperatureClassCounts[] = {1, 2, 3, 7, 19, 20, 33, 65, 200};
 
 // The bounds stated in temperature.h.
 void ExpectClose(const TemperatureSums& fast,
@@ -29,7 +29,7 @@ void ExpectClose(const TemperatureSums& fast,
 
 TEST(TemperatureSums, AgreeWithReferenceOverClassesTemperaturesAndSpreads) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kTemperatureClassCounts) {
       for (const double spread : {0.5, 6.0, 30.0, 87.0}) {
         const RandomTile random(21, num_classes, 251, spread);
         for (const double beta : {0.0, 1e-3, 0.3, 1.0, 1.0 / 3.0, 1.9, 20.0, 1e3, 1e6}) {
@@ -103,7 +103,7 @@ TEST(TemperatureSums, AreZeroWithoutLabels) {
 
 TEST(LabelMargins, AgreeWithReference) {
   ForEveryTarget([](const std::string& target) {
-    for (const int64_t num_classes : kClassCounts) {
+    for (const int64_t num_classes : kTemperatureClassCounts) {
       const RandomTile random(31, num_classes, 201, 30.0);
       const LabelMargins exact = reference::Margins(random.tile);
       LabelMargins fast;

@@ -11,7 +11,7 @@
 namespace segcal {
 namespace {
 
-constexpr int64_t kClasses = 4;
+constexpr int64_t kBlockClasses = 4;
 
 // Positive definite, [block][size][size].
 std::vector<double> RandomBlocks(const AffineShape& shape) {
@@ -34,7 +34,7 @@ std::vector<double> RandomBlocks(const AffineShape& shape) {
 // but for the damping: 1e-7 of entries of at most about ten.
 TEST(AffineBlocks, InvertsWhatTheBlocksAreOnFreeParameters) {
   for (const AffineSpace space : {AffineSpace::kWinnerGaps, AffineSpace::kSortedGaps}) {
-    const AffineShape shape{.space = space, .per_decision = true, .num_classes = kClasses};
+    const AffineShape shape{.space = space, .per_decision = true, .num_classes = kBlockClasses};
     const BlockLayout layout(shape);
     const std::vector<double> blocks = RandomBlocks(shape);
     const auto size = static_cast<size_t>(shape.num_parameters());
@@ -61,7 +61,7 @@ TEST(AffineBlocks, InvertsWhatTheBlocksAreOnFreeParameters) {
 // left but at bounds that hold it.
 TEST(AffineBlocks, StepEndsAtTheMinimumOverTheBox) {
   const AffineShape shape{
-      .space = AffineSpace::kSortedGaps, .per_decision = true, .num_classes = kClasses};
+      .space = AffineSpace::kSortedGaps, .per_decision = true, .num_classes = kBlockClasses};
   const BlockLayout layout(shape);
   const std::vector<double> blocks = RandomBlocks(shape);
   const auto size = static_cast<size_t>(shape.num_parameters());
@@ -95,7 +95,7 @@ TEST(AffineBlocks, StepEndsAtTheMinimumOverTheBox) {
 // A row without curvature and one of too little rank, as few voxels leave them: results are finite.
 TEST(AffineBlocks, HasFactorsOfSingularBlocks) {
   const AffineShape shape{
-      .space = AffineSpace::kWinnerGaps, .per_decision = true, .num_classes = kClasses};
+      .space = AffineSpace::kWinnerGaps, .per_decision = true, .num_classes = kBlockClasses};
   std::vector<double> blocks = RandomBlocks(shape);
   const auto block = blocks.size() / 3;
   std::fill_n(blocks.begin(), block, 0.0);
@@ -108,7 +108,7 @@ TEST(AffineBlocks, HasFactorsOfSingularBlocks) {
 
 // What is common to all rows changes no probability: it is neither seen nor made.
 TEST(AffineBlocks, LeavesOutWhatIsCommonToAllRows) {
-  const AffineShape shape{.space = AffineSpace::kRaw, .num_classes = kClasses};
+  const AffineShape shape{.space = AffineSpace::kRaw, .num_classes = kBlockClasses};
   const auto n = static_cast<size_t>(shape.num_features());
   const std::vector<char> free(static_cast<size_t>(shape.num_parameters()), 1);
   const Product inverse = AffineBlocks(shape, RandomBlocks(shape)).Inverse(free);

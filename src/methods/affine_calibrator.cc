@@ -14,15 +14,15 @@ namespace segcal {
 namespace {
 
 // Keeps scores finite in float32 for any input; optima that exist are far below.
-constexpr double kMaxWeight = 1e6;
+constexpr double kMaxAffineWeight = 1e6;
 
 // Rounding of sums of doubles when a map is assembled from its parameters; the parameters
 // themselves make the sums equal exactly.
 constexpr double kRowSumRounding = 1e-6;
 
 // Batches and scratch of one thread; kept because a tile is small and memory for it is not.
-struct Workspace {
-  Workspace(const AffineShape& s) : shape(s), evaluator(s), voxels(s) {
+struct AffineWorkspace {
+  AffineWorkspace(const AffineShape& s) : shape(s), evaluator(s), voxels(s) {
     for (int64_t e = 0; e < s.num_experts(); ++e) batches.emplace_back(s, e);
   }
   AffineShape shape;
@@ -31,9 +31,10 @@ struct Workspace {
   std::vector<ExpertBatch> batches;
 };
 
-Workspace& WorkspaceFor(const AffineShape& shape) {
-  static thread_local std::unique_ptr<Workspace> workspace;
-  if (!workspace || !(workspace->shape == shape)) workspace = std::make_unique<Workspace>(shape);
+AffineWorkspace& WorkspaceFor(const AffineShape& shape) {
+  static thread_local std::unique_ptr<AffineWorkspace> workspace;
+  if (!workspace || !(workspace->shape == shape))
+    workspace = std::make_unique<AffineWorkspace>(shape);
   return *workspace;
 }
 
@@ -57,8 +58,8 @@ AffineShape AffineCalibrator::ShapeFor(int64_t num_classes) const {
 
 Box AffineCalibrator::BoxFor(const AffineShape& shape) const {
   const auto n = static_cast<size_t>(shape.num_parameters());
-  Box box{.lower = std::vector<double>(n, shape.gaps() ? 0.0 : -kMaxWeight),
-          .upper = std::vector<double>(n, kMaxWeight)};
+  Box box{.lower = std::vector<double>(n, shape.gaps() ? 0.0 : -kMaxAffineWeight),
+          .upper = std::vector<double>(n, kMaxAffineWeight)};
   if (!family_.diagonal) return box;
   for (int64_t r = 0; r < shape.num_rows(); ++r) {
     for (int64_t k = 0; k + 1 < shape.num_features(); ++k) {
@@ -199,7 +200,7 @@ void AffineCalibrator::SetParameters(const Json& json,
 
 void AffineCalibrator::ApplyTile(const Tile& tile, const TileProbs& out) const {
   if (shape_.num_classes < 2) return SoftmaxTile(tile, 1.0, out);
-  Workspace& work = WorkspaceFor(shape_);
+  AffineWorkspace& work = WorkspaceFor(shape_);
   work.evaluator.LogNorms(tile);
   work.voxels.Assign(tile, /*labelled_only=*/false);
   PadTile(tile, out);

@@ -20,7 +20,7 @@ constexpr int64_t kTrialPasses = 6;
 constexpr int64_t kLeaderPasses = 40;
 
 // Share of the trials at exactly zero before anything is known.
-constexpr double kZeroShare = 0.25;
+constexpr double kZeroPenaltyShare = 0.25;
 
 // One searched number of the penalty.
 struct Knob {
@@ -68,7 +68,7 @@ std::vector<FoldState> StatesOf(const AffineShape& shape,
   return states;
 }
 
-std::vector<SearchDimension> SpaceOf(const std::vector<Knob>& knobs) {
+std::vector<SearchDimension> PenaltySpace(const std::vector<Knob>& knobs) {
   std::vector<SearchDimension> dimensions;
   dimensions.reserve(knobs.size());
   for (const Knob& knob : knobs) {
@@ -76,7 +76,7 @@ std::vector<SearchDimension> SpaceOf(const std::vector<Knob>& knobs) {
                           .lower = 1e-6,
                           .upper = kLargestPenalty,
                           .log = true,
-                          .zero_share = kZeroShare});
+                          .zero_share = kZeroPenaltyShare});
   }
   return dimensions;
 }
@@ -156,7 +156,7 @@ SearchReport SearchPenalty(const AffineShape& shape,
   SearchReport report;
   const std::vector<Knob> knobs = FreeKnobs(shape, context.fixed_options);
   if (knobs.empty() || context.folds.empty()) return report;
-  TreeParzen tpe(SpaceOf(knobs), context.seed);
+  TreeParzen tpe(PenaltySpace(knobs), context.seed);
   Trials trials(shape, context, StatesOf(shape, box, problem, context, *parameters));
   const Penalty given = *penalty;
   double best = std::numeric_limits<double>::infinity();

@@ -12,7 +12,7 @@
 namespace segcal {
 namespace {
 
-constexpr uint64_t kOrderStream = 0x5345484F52444552;
+constexpr uint64_t kSelectorOrderStream = 0x5345484F52444552;
 // An epoch of few voxels has smaller minibatches rather than fewer steps.
 constexpr int64_t kLeastSteps = 32;
 
@@ -52,7 +52,7 @@ double SelectorProblem::Validate(std::span<const double> parameters) {
 void SelectorProblem::PlanEpoch(int64_t epoch) {
   if (epoch == planned_epoch_) return;
   order_ = RandomOrder(training_.num_tiles(),
-                       Rng(options_.seed, kOrderStream + static_cast<uint64_t>(epoch)));
+                       Rng(options_.seed, kSelectorOrderStream + static_cast<uint64_t>(epoch)));
   planned_epoch_ = epoch;
 }
 

@@ -14,16 +14,16 @@
 namespace segcal {
 namespace {
 
-constexpr int64_t kClasses = 3;
+constexpr int64_t kSelectorClasses = 3;
 constexpr double kWeight = 2.0;
 
 // Features of two tiles; voxels whose first feature is large are mispredictions, with some noise.
 SelectorSample MakeSample(int64_t num_tiles = 2) {
-  SelectorSample sample(kClasses);
+  SelectorSample sample(kSelectorClasses);
   Rng rng(/*seed=*/1, /*stream=*/0);
-  std::vector<float> features(kClasses * kTileVoxels);
+  std::vector<float> features(kSelectorClasses * kTileVoxels);
   for (int64_t v = 0; v < num_tiles * kTileVoxels; ++v) {
-    for (size_t c = 0; c < kClasses; ++c) {
+    for (size_t c = 0; c < kSelectorClasses; ++c) {
       features[c * kTileVoxels] = static_cast<float>(-3.0 + 1.5 * rng.Normal());
     }
     const double first = static_cast<double>(features[0]);
@@ -33,7 +33,7 @@ SelectorSample MakeSample(int64_t num_tiles = 2) {
 }
 
 std::vector<double> SomeParameters() {
-  const SelectorShape shape(kClasses);
+  const SelectorShape shape(kSelectorClasses);
   std::vector<double> parameters = SelectorStart(shape, /*seed=*/4);
   Rng rng(/*seed=*/9, /*stream=*/0);
   for (double& x : parameters) x += 0.3 * rng.Normal();
@@ -53,7 +53,7 @@ double PlainLoss(const SelectorSample& sample, const std::vector<double>& parame
   std::vector<std::vector<double>> x(n);
   for (size_t v = 0; v < n; ++v) {
     const float* features = sample.features(static_cast<int64_t>(v) / kTileVoxels);
-    for (int64_t c = 0; c < kClasses; ++c) {
+    for (int64_t c = 0; c < kSelectorClasses; ++c) {
       x[v].push_back(features[c * kTileVoxels + static_cast<int64_t>(v) % kTileVoxels]);
     }
   }
@@ -127,7 +127,7 @@ TEST(Selector, ValidatesWithTheStatisticsOfItsTrainingSample) {
 // Closed form: a last layer without weights and the log odds as bias.
 TEST(Selector, ConstantScoresHaveTheEntropyOfTheWeightedShare) {
   const SelectorSample sample = MakeSample();
-  const SelectorShape shape(kClasses);
+  const SelectorShape shape(kSelectorClasses);
   const auto loss_at = [&](double log_odds) {
     std::vector<double> parameters = SomeParameters();
     const auto last = parameters.begin() + shape.weights(kHiddenLayers);
@@ -145,8 +145,8 @@ TEST(Selector, ConstantScoresHaveTheEntropyOfTheWeightedShare) {
   EXPECT_LT(constant, loss_at(best + 0.1));
   EXPECT_LT(constant, loss_at(best - 0.1));
   // Nothing is wrong: nothing to tell.
-  SelectorSample right(kClasses);
-  const std::vector<float> features(kClasses * kTileVoxels, -1.0f);
+  SelectorSample right(kSelectorClasses);
+  const std::vector<float> features(kSelectorClasses * kTileVoxels, -1.0f);
   for (int64_t v = 0; v < kTileVoxels; ++v) right.Add(features.data(), false);
   EXPECT_EQ(ConstantScoreLoss(right, kWeight), 0.0);
 }
@@ -202,7 +202,7 @@ TEST(Selector, LearnsWhatCanBeLearned) {
   options.adam.learning_rate = 1e-2;
   options.max_epochs = 30;
   const TrainState start =
-      StartTraining(&problem, SelectorStart(SelectorShape(kClasses), 1), options);
+      StartTraining(&problem, SelectorStart(SelectorShape(kSelectorClasses), 1), options);
   const TrainResult result = Train(&problem, start, options);
   // The noise of the labels alone leaves about 0.18.
   EXPECT_LT(result.state.best_loss, 0.25);
@@ -229,11 +229,11 @@ TEST(Selector, SeesLogProbabilitiesWithAFloor) {
 
 TEST(Selector, IsTheSameAfterAFile) {
   const SelectorSample sample = MakeSample();
-  const SelectorShape shape(kClasses);
+  const SelectorShape shape(kSelectorClasses);
   const std::vector<double> parameters = SomeParameters();
   const Selector selector(shape, parameters, PopulationStatistics(shape, parameters, sample, 1));
   const Json json = ParseJson(DumpJson(selector.ToJson()), "selector");
-  const Selector read = Selector::FromJson(json, kClasses, "selector");
+  const Selector read = Selector::FromJson(json, kSelectorClasses, "selector");
   EXPECT_EQ(SelectorLoss(selector, sample, 2.0, 1), SelectorLoss(read, sample, 2.0, 2));
   testing::ExpectError(ErrorCode::kBadData, {"selector", "weights", "9 numbers", "16"}, [&] {
     Selector::FromJson(json, 4, "selector");
@@ -241,7 +241,7 @@ TEST(Selector, IsTheSameAfterAFile) {
   Json negative = json;
   negative[1]["variance"][0] = -1.0;
   testing::ExpectError(ErrorCode::kBadData, {"variance", "-1"}, [&] {
-    Selector::FromJson(negative, kClasses, "selector");
+    Selector::FromJson(negative, kSelectorClasses, "selector");
   });
 }
 

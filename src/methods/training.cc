@@ -17,10 +17,10 @@ namespace segcal {
 namespace {
 
 // Share of the trials without weight decay before anything is known.
-constexpr double kZeroShare = 0.25;
+constexpr double kZeroDecayShare = 0.25;
 
 // What is searched (S0 App. B), less what the caller fixed.
-std::vector<SearchDimension> SpaceOf(const std::vector<std::string>& fixed) {
+std::vector<SearchDimension> TrainingSpace(const std::vector<std::string>& fixed) {
   std::vector<SearchDimension> space = {
       {.name = "learning_rate", .lower = 1e-4, .upper = 3e-2, .log = true},
       {.name = "patience", .choices = {10, 20, 50}},
@@ -28,7 +28,7 @@ std::vector<SearchDimension> SpaceOf(const std::vector<std::string>& fixed) {
        .lower = 1e-6,
        .upper = 1e-2,
        .log = true,
-       .zero_share = kZeroShare}};
+       .zero_share = kZeroDecayShare}};
   std::erase_if(space, [&](const SearchDimension& d) {
     return std::find(fixed.begin(), fixed.end(), d.name) != fixed.end();
   });
@@ -67,7 +67,7 @@ class TrainingSearch {
       : context_(context),
         job_(job),
         num_trials_(std::max<int64_t>(1, context.trials)),
-        space_(context.trials > 0 ? SpaceOf(context.fixed_options)
+        space_(context.trials > 0 ? TrainingSpace(context.fixed_options)
                                   : std::vector<SearchDimension>{}),
         tpe_(space_, context.seed) {
     if (space_.empty()) num_trials_ = 1;

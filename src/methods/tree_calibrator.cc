@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFilterNames[] = {"t1", "t2", "t3", "t4", "g1", "g2", "g3", "g4", "t5"};
 
 // Far beyond what training reaches, and far from overflow in float32.
-constexpr double kMaxWeight = 1e6;
+constexpr double kMaxTreeWeight = 1e6;
 
 // One filter of the tree: its name and where its parameters lie.
 struct FilterPart {
@@ -107,8 +107,8 @@ std::vector<Claim> TreeCalibrator::Claims() const {
   return {{.what = "weights keep temperatures finite, and they are at least 0.001",
            .property = "preserves",
            .found = largest,
-           .allowed = kMaxWeight,
-           .holds = largest <= kMaxWeight}};
+           .allowed = kMaxTreeWeight,
+           .holds = largest <= kMaxTreeWeight}};
 }
 
 void TreeCalibrator::SetParameters(const Json& json,
@@ -127,13 +127,13 @@ void TreeCalibrator::SetParameters(const Json& json,
   for (const FilterPart& part : PartsOf(shape)) {
     const std::vector<double> filter = object.Numbers(part.name, static_cast<int64_t>(part.count));
     for (const double w : filter) {
-      if (std::fabs(w) <= kMaxWeight) continue;
+      if (std::fabs(w) <= kMaxTreeWeight) continue;
       Throw(ErrorCode::kBadData,
             "{}: {} holds {}, at most {} is allowed",
             where,
             part.name,
             w,
-            kMaxWeight);
+            kMaxTreeWeight);
     }
     std::copy(filter.begin(), filter.end(), weights.begin() + static_cast<int64_t>(part.first));
   }

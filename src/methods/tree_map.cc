@@ -14,8 +14,8 @@ constexpr int64_t kMaxBoxBytes = int64_t{16} << 20;
 constexpr int64_t kMinBoxBytes = int64_t{1} << 20;
 
 // What one worker needs.
-struct Workspace {
-  explicit Workspace(const TreeInput& input) : boxes(input.pooling, input.scores) {}
+struct TreeWorkspace {
+  explicit TreeWorkspace(const TreeInput& input) : boxes(input.pooling, input.scores) {}
   BoxReader boxes;
   PaddedBox image;
   TreeValues values;
@@ -25,7 +25,7 @@ struct Workspace {
 void MapBox(const PlaneGrid& grid,
             const PlaneBox& box,
             const TreeWeights& weights,
-            Workspace* work,
+            TreeWorkspace* work,
             std::vector<float>* map) {
   for (int64_t y = 0; y < box.rows; y += kStripRows) {
     for (int64_t x = 0; x < box.columns; x += kStripColumns) {
@@ -70,12 +70,12 @@ std::vector<float> TemperatureMap(const CaseReader& reader,
   const PlaneGrid grid = PlanesOf(reader.shape());
   const std::optional<CaseImage> image = OpenImage(reader, input);
   const std::vector<PlaneBox> boxes = CutIntoBoxes(grid, reader.num_classes(), BoxBytes(options));
-  std::vector<Workspace> workspaces;
+  std::vector<TreeWorkspace> workspaces;
   workspaces.reserve(static_cast<size_t>(options.threads));
   for (int t = 0; t < options.threads; ++t) workspaces.emplace_back(input);
   std::vector<float> map(static_cast<size_t>(reader.num_voxels()));
   ParallelFor(static_cast<int64_t>(boxes.size()), options.threads, [&](int64_t b, int worker) {
-    Workspace& work = workspaces[static_cast<size_t>(worker)];
+    TreeWorkspace& work = workspaces[static_cast<size_t>(worker)];
     const PlaneBox& box = boxes[static_cast<size_t>(b)];
     work.boxes.Read(reader, box);
     if (image) image->CopyBox(box, &work.image);

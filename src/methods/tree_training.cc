@@ -11,7 +11,7 @@
 namespace segcal {
 namespace {
 
-constexpr uint64_t kOrderStream = 0x4F52444552;
+constexpr uint64_t kTreeOrderStream = 0x4F52444552;
 
 // Inputs are taken to be at least this large: weights are in units of one over it, and those on
 // logits of 1e-9 would be past the 1e6 that a model file may hold.
@@ -167,7 +167,7 @@ TreeWeights TreeTraining::Packed(std::span<const double> parameters) const {
 const std::vector<int64_t>& TreeTraining::OrderOf(int64_t epoch) {
   if (epoch != ordered_epoch_) {
     order_ = RandomOrder(static_cast<int64_t>(training_.size()),
-                         Rng(options_.seed ^ kOrderStream, static_cast<uint64_t>(epoch)));
+                         Rng(options_.seed ^ kTreeOrderStream, static_cast<uint64_t>(epoch)));
     ordered_epoch_ = epoch;
   }
   return order_;

@@ -135,27 +135,25 @@ class AdaptiveAccumulator final : public MetricAccumulator {
   std::vector<RankedSums> predicted_;
 };
 
-constexpr double kOne = 1.0 + 0x1p-22;
-
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kAdaptiveNumbers[] = {
     {"adaptive_ece",
      "mean gap of bins of equal mass of a class's probability, mean over classes",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"tace",
      "the same of probabilities above tace_threshold",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"adaptive_ece_s2",
      "occupancy-weighted gap of percentile bins of the confidence, by predicted class",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
 };
 
 std::unique_ptr<MetricAccumulator> MakeAdaptive(const MetricContext& context,
@@ -168,7 +166,7 @@ std::unique_ptr<MetricAccumulator> MakeAdaptive(const MetricContext& context,
 
 extern constinit const MetricInfo kAdaptive{.name = "adaptive",
                                             .reference = "Nixon19",
-                                            .numbers = kNumbers,
+                                            .numbers = kAdaptiveNumbers,
                                             .defaults = &DefaultOptions<AdaptiveOptions>,
                                             .make = &MakeAdaptive,
                                             .on_request = true,

@@ -82,47 +82,44 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
   CellSums sums_;
 };
 
-// A confidence may pass 1 by one unit in the last place of float32, and a gap with it.
-constexpr double kOne = 1.0 + 0x1p-22;
-
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kCalibrationErrorNumbers[] = {
     {"ece",
      "expected calibration error: occupancy-weighted gap of confidence and accuracy",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"mce",
      "maximum calibration error: the largest gap of a bin",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"ace",
      "average calibration error: mean gap of the non-empty bins, voxels of all cases pooled",
      Goal::kLow,
      Aggregate::kPooled,
      0.0,
-     kOne,
+     kJustAboveOne,
      &AverageError},
     {"rms_ce",
      "root of the occupancy-weighted mean squared gap",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"debiased_ece",
      "rms_ce without what chance alone adds to the squared gaps",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"sce_s2",
      "ece with bins kept apart by predicted class",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
 };
 
 std::unique_ptr<MetricAccumulator> MakeCalibrationErrors(const MetricContext& context,
@@ -136,7 +133,7 @@ std::unique_ptr<MetricAccumulator> MakeCalibrationErrors(const MetricContext& co
 extern constinit const MetricInfo kCalibrationErrors{
     .name = "calibration_error",
     .reference = "Naeini15",
-    .numbers = kNumbers,
+    .numbers = kCalibrationErrorNumbers,
     .defaults = &DefaultOptions<CalibrationOptions>,
     .make = &MakeCalibrationErrors};
 

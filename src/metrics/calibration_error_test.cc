@@ -44,7 +44,7 @@ struct PlainBin {
   long double count = 0, correct = 0, confidence = 0;
   long double Gap() const { return std::fabs(confidence - correct) / count; }
 };
-PlainErrors Plain(const std::vector<Voxel>& voxels, int num_bins, int ace_bins) {
+PlainErrors PlainTopLabel(const std::vector<Voxel>& voxels, int num_bins, int ace_bins) {
   std::vector<PlainBin> closed(static_cast<size_t>(num_bins));
   std::vector<PlainBin> open(static_cast<size_t>(ace_bins));
   long double total = 0;
@@ -110,7 +110,7 @@ TEST(CalibrationError, MatchesPlainTwinOnRandomVoxels) {
       const std::string text = std::to_string(num_bins);
       const auto errors =
           Accumulate("calibration_error", voxels, {{"bins", text}, {"ace_bins", text}});
-      const PlainErrors plain = Plain(voxels, num_bins, num_bins);
+      const PlainErrors plain = PlainTopLabel(voxels, num_bins, num_bins);
       EXPECT_NEAR(Value(*errors, "ece"), plain.ece, 1e-12) << num_bins;
       EXPECT_NEAR(Value(*errors, "mce"), plain.mce, 1e-12) << num_bins;
       EXPECT_NEAR(Value(*errors, "ace"), plain.ace, 1e-12) << num_bins;
@@ -130,7 +130,7 @@ TEST(CalibrationError, MatchesPlainTwinOnBinEdgesAndTheirNeighbours) {
     }
   }
   const auto errors = Accumulate("calibration_error", voxels);
-  const PlainErrors plain = Plain(voxels, 50, 15);
+  const PlainErrors plain = PlainTopLabel(voxels, 50, 15);
   EXPECT_NEAR(Value(*errors, "ece"), plain.ece, 1e-14);
   EXPECT_NEAR(Value(*errors, "mce"), plain.mce, 1e-14);
   EXPECT_NEAR(Value(*errors, "ace"), plain.ace, 1e-14);

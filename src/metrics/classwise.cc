@@ -89,46 +89,45 @@ class ClasswiseAccumulator final : public MetricAccumulator {
   CellSums sums_;  // group: class
 };
 
-constexpr double kOne = 1.0 + 0x1p-22;
 constexpr double kMaxClasses = 65536.0;
 
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kClasswiseNumbers[] = {
     {"classwise_ece",
      "expected calibration error of a class's probability, mean over classes",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"classwise_ece_sum",
      "the same, summed over classes",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne* kMaxClasses},
+     kMaxClasses* kJustAboveOne},
     {"sce",
      "static calibration error: classwise_ece over all classes, the background too",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"classwise_mce",
      "largest gap of a bin of a class's probability, mean over classes",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"classwise_ace",
      "mean gap of the non-empty bins of a class's probability, mean over classes",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"brier_reliability",
      "part of the Brier score that is miscalibration",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     2.0 * kOne},
+     2.0 * kJustAboveOne},
     {"brier_resolution",
      "part of the Brier score gained by telling voxels apart",
      Goal::kHigh,
@@ -153,7 +152,7 @@ std::unique_ptr<MetricAccumulator> MakeClasswise(const MetricContext& context,
 
 extern constinit const MetricInfo kClasswise{.name = "classwise",
                                              .reference = "Nixon19",
-                                             .numbers = kNumbers,
+                                             .numbers = kClasswiseNumbers,
                                              .defaults = &DefaultOptions<CalibrationOptions>,
                                              .make = &MakeClasswise};
 

@@ -77,7 +77,7 @@ class FlipAccumulator final : public MetricAccumulator {
   std::vector<FlipCounts> of_class_;
 };
 
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kFlipsNumbers[] = {
     {"flip_rate",
      "percent of voxels whose class differs from the uncalibrated decision",
      Goal::kLow,
@@ -114,7 +114,7 @@ std::unique_ptr<MetricAccumulator> MakeFlips(const MetricContext& context,
 
 extern constinit const MetricInfo kFlips{.name = "flips",
                                          .reference = "Kirscher26",
-                                         .numbers = kNumbers,
+                                         .numbers = kFlipsNumbers,
                                          .defaults = &DefaultOptions<NoOptions>,
                                          .make = &MakeFlips};
 

@@ -129,7 +129,7 @@ class FreeEnergyAccumulator final : public MetricAccumulator {
   Wide squares_;      // in squared steps
 };
 
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kFreeEnergyNumbers[] = {
     {"free_energy_mean",
      "mean free energy of the pooled logits",
      Goal::kNone,
@@ -153,7 +153,7 @@ std::unique_ptr<MetricAccumulator> MakeFreeEnergy(const MetricContext&, const Op
 
 extern constinit const MetricInfo kFreeEnergy{.name = "free_energy",
                                               .reference = "Kirscher26",
-                                              .numbers = kNumbers,
+                                              .numbers = kFreeEnergyNumbers,
                                               .defaults = &DefaultOptions<NoOptions>,
                                               .make = &MakeFreeEnergy,
                                               .needs_free_energy = true};

@@ -26,7 +26,7 @@ struct Moments {
   double mean = 0.0;
   double deviation = 0.0;
 };
-Moments Plain(const std::vector<Voxel>& voxels) {
+Moments PlainMoments(const std::vector<Voxel>& voxels) {
   const auto n = static_cast<long double>(voxels.size());
   long double mean = 0;
   for (const Voxel& voxel : voxels) mean += voxel.free_energy / n;
@@ -53,7 +53,7 @@ TEST(FreeEnergy, MatchesTwoPassesForAnyCentreAndSpread) {
     for (const double spread : {1e-6, 1e-3, 1.0, 50.0}) {
       const std::vector<Voxel> voxels = RandomEnergies(centre, spread, 1500);
       const auto energy = Accumulate("free_energy", voxels);
-      const Moments plain = Plain(voxels);
+      const Moments plain = PlainMoments(voxels);
       // Half a step of 2^-40, and the last bit of the result.
       EXPECT_NEAR(
           Value(*energy, "free_energy_mean"), plain.mean, 5e-13 + 2e-16 * std::fabs(centre));

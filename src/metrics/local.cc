@@ -236,34 +236,31 @@ class LocalAccumulator final : public MetricAccumulator {
   bool pooled_ = false;
 };
 
-// A confidence may pass 1 by one unit in the last place of float32, and a gap with it.
-constexpr double kOne = 1.0 + 0x1p-22;
-
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kLocalNumbers[] = {
     {"ece_local_avg",
      "ece of random patches, mean over patches",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"ece_local_max",
      "ece of random patches, the worst patch",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"mce_local_avg",
      "mce of random patches, mean over patches",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"mce_local_max",
      "mce of random patches, the worst patch",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
 };
 
 std::unique_ptr<MetricAccumulator> MakeLocal(const MetricContext& context,
@@ -275,7 +272,7 @@ std::unique_ptr<MetricAccumulator> MakeLocal(const MetricContext& context,
 
 extern constinit const MetricInfo kLocal{.name = "local",
                                          .reference = "Ding21",
-                                         .numbers = kNumbers,
+                                         .numbers = kLocalNumbers,
                                          .defaults = &DefaultOptions<LocalOptions>,
                                          .make = &MakeLocal,
                                          .on_request = true};

@@ -24,7 +24,7 @@ struct Errors {
   double ece = 0.0;
   double mce = 0.0;
 };
-Errors PlainErrors(const Image& image, const std::function<bool(int64_t)>& inside) {
+Errors PlainLocalErrors(const Image& image, const std::function<bool(int64_t)>& inside) {
   double gap[10] = {}, count[10] = {}, total = 0.0;
   for (size_t v = 0; v < image.voxels.size(); ++v) {
     const Voxel& voxel = image.voxels[v];
@@ -58,7 +58,8 @@ TEST(Local, IsTheMeanAndTheWorstOfThePatches) {
   double sum = 0.0;
   double worst = 0.0;
   for (const VoxelBox& patch : LocalPatches(image.grid, 8, 5, 3, 0)) {
-    const Errors errors = PlainErrors(image, [&](int64_t v) { return InBox(image, patch, v); });
+    const Errors errors =
+        PlainLocalErrors(image, [&](int64_t v) { return InBox(image, patch, v); });
     sum += errors.ece;
     worst = std::fmax(worst, errors.ece);
   }
@@ -72,7 +73,7 @@ TEST(Local, IsTheMeanAndTheWorstOfThePatches) {
 TEST(Local, OfPatchesLargerThanTheImageIsThatOfTheImage) {
   const Image image = RandomImage(7, {20, 30});
   const auto sums = Accumulate("local", image, {{"patch", "100"}});
-  const double expected = PlainErrors(image, [](int64_t) { return true; }).ece;
+  const double expected = PlainLocalErrors(image, [](int64_t) { return true; }).ece;
   EXPECT_NEAR(Value(*sums, "ece_local_avg"), expected, 1e-12);
   EXPECT_NEAR(Value(*sums, "ece_local_max"), expected, 1e-12);
 }
@@ -96,7 +97,8 @@ TEST(Local, LeavesPatchesWithoutLabelledVoxelsOut) {
   double sum = 0.0;
   int count = 0;
   for (const VoxelBox& patch : LocalPatches(image.grid, 5, 10, 0, 0)) {
-    const double ece = PlainErrors(image, [&](int64_t v) { return InBox(image, patch, v); }).ece;
+    const double ece =
+        PlainLocalErrors(image, [&](int64_t v) { return InBox(image, patch, v); }).ece;
     if (std::isnan(ece)) continue;
     sum += ece;
     ++count;

@@ -80,6 +80,10 @@ enum class Aggregate { kMeanOverCases, kPooled };
 // Which value is the best one, for tables that mark it.
 enum class Goal { kLow, kHigh, kZero, kNone };
 
+// Emitted probabilities are rounded, so a confidence may pass 1 by two units in the last place of
+// float32, and a gap with it.
+inline constexpr double kJustAboveOne = 1.0 + 0x1p-22;
+
 // Describes one metric of a family, for tables and checks.
 struct MetricNumber {
   const char* name;

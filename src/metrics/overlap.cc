@@ -97,7 +97,7 @@ class OverlapAccumulator final : public MetricAccumulator {
   std::vector<int64_t> confusion_;  // [label][predicted]
 };
 
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kOverlapNumbers[] = {
     {"dsc",
      "Dice score, mean over the classes but the background",
      Goal::kHigh,
@@ -122,7 +122,7 @@ std::unique_ptr<MetricAccumulator> MakeOverlap(const MetricContext& context,
 
 extern constinit const MetricInfo kOverlap{.name = "overlap",
                                            .reference = "Dice45",
-                                           .numbers = kNumbers,
+                                           .numbers = kOverlapNumbers,
                                            .defaults = &DefaultOptions<OverlapOptions>,
                                            .make = &MakeOverlap};
 

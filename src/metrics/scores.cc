@@ -81,10 +81,8 @@ class ScoreAccumulator final : public MetricAccumulator {
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Emitted probabilities are rounded, so a confidence may pass 1 by one unit in the last place.
-constexpr double kOne = 1.0 + 0x1p-22;
 
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kScoresNumbers[] = {
     {"nll",
      "mean negative log-likelihood of the label, in nats",
      Goal::kLow,
@@ -96,7 +94,7 @@ constexpr MetricNumber kNumbers[] = {
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     2.0 * kOne},
+     2.0 * kJustAboveOne},
     {"entropy",
      "mean entropy of the probabilities, in nats",
      Goal::kNone,
@@ -114,7 +112,7 @@ constexpr MetricNumber kNumbers[] = {
      Goal::kNone,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"over_confidence",
      "nll - entropy: positive if overconfident, negative if underconfident",
      Goal::kZero,
@@ -131,7 +129,7 @@ std::unique_ptr<MetricAccumulator> MakeScores(const MetricContext&, const Option
 
 extern constinit const MetricInfo kScores{.name = "scores",
                                           .reference = "Brier50",
-                                          .numbers = kNumbers,
+                                          .numbers = kScoresNumbers,
                                           .defaults = &DefaultOptions<ScoreOptions>,
                                           .make = &MakeScores};
 

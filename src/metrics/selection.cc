@@ -101,15 +101,13 @@ class SelectionAccumulator final : public MetricAccumulator {
   Detection detection_;
 };
 
-constexpr double kOne = 1.0 + 0x1p-22;
-
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kSelectionNumbers[] = {
     {"ks_ce",
      "largest gap of confidence and accuracy summed up to any threshold; no bins",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,
-     kOne},
+     kJustAboveOne},
     {"auroc",
      "chance that a right voxel is more confident than a wrong one",
      Goal::kHigh,
@@ -154,7 +152,7 @@ std::unique_ptr<MetricAccumulator> MakeSelection(const MetricContext& context,
 extern constinit const MetricInfo kSelection{
     .name = "selection",
     .reference = "Hendrycks17",
-    .numbers = kNumbers,
+    .numbers = kSelectionNumbers,
     .defaults = &DefaultOptions<SelectionOptions>,
     .make = &MakeSelection,
     .bytes_per_voxel = [](int64_t) -> int64_t { return sizeof(uint32_t); }};

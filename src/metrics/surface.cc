@@ -166,7 +166,7 @@ class SurfaceAccumulator final : public MetricAccumulator {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
-constexpr MetricNumber kNumbers[] = {
+constexpr MetricNumber kSurfaceNumbers[] = {
     {"asd",
      "average symmetric surface distance, mean over the classes but the "
      "background",
@@ -213,7 +213,7 @@ std::unique_ptr<MetricAccumulator> MakeSurface(const MetricContext& context,
 extern constinit const MetricInfo kSurface{
     .name = "surface",
     .reference = "Ding21",
-    .numbers = kNumbers,
+    .numbers = kSurfaceNumbers,
     .defaults = &DefaultOptions<SurfaceOptions>,
     .make = &MakeSurface,
     .on_request = true,

@@ -9,9 +9,9 @@
 namespace segcal {
 namespace {
 
-using Function = std::function<Point1D(double)>;
+using Function1D = std::function<Point1D(double)>;
 
-Function Quadratic(double scale, double m) {
+Function1D Quadratic1D(double scale, double m) {
   return [=](double x) {
     const double d = x - m;
     return Point1D{x, scale * d * d, 2 * scale * d, 2 * scale, 0.0};
@@ -19,7 +19,7 @@ Function Quadratic(double scale, double m) {
 }
 
 // log cosh k(x - m): quadratic near m, linear far away, where Newton's method alone diverges.
-Function LogCosh(double k, double m) {
+Function1D LogCosh(double k, double m) {
   return [=](double x) {
     const double t = std::tanh(k * (x - m));
     const double s = 1.0 - t * t;
@@ -28,7 +28,7 @@ Function LogCosh(double k, double m) {
 }
 
 // exp(x) - a x, minimal at log a.
-Function ExpMinusLine(double a) {
+Function1D ExpMinusLine(double a) {
   return [=](double x) {
     const double e = std::exp(x);
     return Point1D{x, e - a * x, e - a, e, e};
@@ -36,7 +36,7 @@ Function ExpMinusLine(double a) {
 }
 
 // Mean of log(1 + exp(-m_i x)): the loss of a two-class temperature with margins m_i.
-Function Logistic(const std::vector<double>& margins) {
+Function1D Logistic(const std::vector<double>& margins) {
   return [=](double x) {
     Point1D p{.x = x};
     const double n = static_cast<double>(margins.size());
@@ -52,7 +52,7 @@ Function Logistic(const std::vector<double>& margins) {
   };
 }
 
-Newton1DResult Minimize(const Function& f, double start, const Newton1DOptions& options) {
+Newton1DResult Minimize(const Function1D& f, double start, const Newton1DOptions& options) {
   return MinimizeConvex1D(f, f(start), options);
 }
 
@@ -61,7 +61,7 @@ struct Bisected {
   double x = 0.0;
   int64_t evaluations = 0;
 };
-Bisected Bisect(const Function& f, double low, double high, double relative) {
+Bisected Bisect(const Function1D& f, double low, double high, double relative) {
   Bisected result;
   while (high - low > relative * high) {
     result.x = 0.5 * (low + high);
@@ -73,7 +73,7 @@ Bisected Bisect(const Function& f, double low, double high, double relative) {
 
 TEST(MinimizeConvex1D, NeedsOneStepOnAQuadratic) {
   for (const double m : {0.1, 3.0, 900.0}) {
-    const auto result = Minimize(Quadratic(2.0, m), 1.0, {.upper = 1000.0});
+    const auto result = Minimize(Quadratic1D(2.0, m), 1.0, {.upper = 1000.0});
     EXPECT_EQ(result.status, Newton1DStatus::kConverged);
     EXPECT_NEAR(result.point.x, m, 1e-12 * m);
     EXPECT_EQ(result.evaluations, 1);
@@ -113,21 +113,21 @@ TEST(MinimizeConvex1D, WorksOnIntervalsWithNegativeNumbers) {
 }
 
 TEST(MinimizeConvex1D, EndsAtTheBoundTheMinimumLiesBeyond) {
-  const auto low = Minimize(Quadratic(1.0, -3.0), 1.0, {.upper = 10.0});
+  const auto low = Minimize(Quadratic1D(1.0, -3.0), 1.0, {.upper = 10.0});
   EXPECT_EQ(low.status, Newton1DStatus::kAtLower);
   EXPECT_EQ(low.point.x, 0.0);
   EXPECT_EQ(low.evaluations, 1);
-  const auto high = Minimize(Quadratic(1.0, 30.0), 1.0, {.upper = 10.0});
+  const auto high = Minimize(Quadratic1D(1.0, 30.0), 1.0, {.upper = 10.0});
   EXPECT_EQ(high.status, Newton1DStatus::kAtUpper);
   EXPECT_EQ(high.point.x, 10.0);
   EXPECT_EQ(high.evaluations, 1);
 }
 
 TEST(MinimizeConvex1D, StaysAtABoundItStartsFrom) {
-  const auto low = Minimize(Quadratic(1.0, -3.0), 0.0, {.upper = 10.0});
+  const auto low = Minimize(Quadratic1D(1.0, -3.0), 0.0, {.upper = 10.0});
   EXPECT_EQ(low.status, Newton1DStatus::kAtLower);
   EXPECT_EQ(low.evaluations, 0);
-  const auto leaves = Minimize(Quadratic(1.0, 4.0), 0.0, {.upper = 10.0});
+  const auto leaves = Minimize(Quadratic1D(1.0, 4.0), 0.0, {.upper = 10.0});
   EXPECT_EQ(leaves.status, Newton1DStatus::kConverged);
   EXPECT_NEAR(leaves.point.x, 4.0, 1e-9);
 }
@@ -183,7 +183,7 @@ TEST(MinimizeConvex1D, NeedsFewerEvaluationsThanBisectionOnTemperatureLosses) {
       {30.0, 25.0, 28.0, 31.0, -2.0, 27.0},
   };
   for (const auto& margins : all_margins) {
-    const Function f = Logistic(margins);
+    const Function1D f = Logistic(margins);
     const Bisected oracle = Bisect(f, 0.0, 1e6, 1e-12);
     const int64_t allowed = Bisect(f, 0.0, 1e6, 1e-7).evaluations;
     for (const double start : {1e-3, 0.3, 1.0, 5.0, 1e3}) {
@@ -197,7 +197,7 @@ TEST(MinimizeConvex1D, NeedsFewerEvaluationsThanBisectionOnTemperatureLosses) {
 
 // Near the minimum the error is cubed at each step: one evaluation from a sample's temperature.
 TEST(MinimizeConvex1D, NeedsOneEvaluationFromOnePerCentAway) {
-  const Function f = Logistic({1.0, -0.5, 2.0, 0.3, -0.1, 0.8});
+  const Function1D f = Logistic({1.0, -0.5, 2.0, 0.3, -0.1, 0.8});
   const Bisected oracle = Bisect(f, 0.0, 1e6, 1e-13);
   const auto result = Minimize(f, 1.01 * oracle.x, {.upper = 1e6});
   EXPECT_EQ(result.status, Newton1DStatus::kConverged);

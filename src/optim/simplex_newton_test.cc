@@ -12,17 +12,17 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::Vector4d;
 using Eigen::VectorXd;
-using Function = std::function<SimplexPoint(const VectorXd&)>;
+using SimplexFunction = std::function<SimplexPoint(const VectorXd&)>;
 
 // |x - target|^2: its minimiser is the projection of the target.
-Function Distance(const Vector4d& target) {
+SimplexFunction Distance(const Vector4d& target) {
   return [=](const VectorXd& x) {
     return SimplexPoint{
         x, (x - target).squaredNorm(), 2 * (x - target), 2 * MatrixXd::Identity(4, 4)};
   };
 }
 
-SimplexNewtonResult Minimize(const Function& f,
+SimplexNewtonResult Minimize(const SimplexFunction& f,
                              const Vector4d& from,
                              SimplexNewtonOptions options = {.lower = -2.0, .upper = 3.0}) {
   return MinimizeOnSimplex(f, f(from), options);
@@ -57,7 +57,7 @@ TEST(MinimizeOnSimplex, ReachesTheProjectionOfTheCentreOfAQuadratic) {
 // -sum a_i log w_i is smallest at w = a / sum a; far from quadratic near the border.
 TEST(MinimizeOnSimplex, FindsTheMaximumLikelihoodOfAMultinomial) {
   const Vector3d share(0.7, 0.2999, 0.0001);
-  const Function f = [&](const VectorXd& x) {
+  const SimplexFunction f = [&](const VectorXd& x) {
     const VectorXd w = x.tail(3);
     SimplexPoint at{x, x(0) * x(0), VectorXd::Zero(4), MatrixXd::Zero(4, 4)};
     at.gradient(0) = 2.0 * x(0);
@@ -79,7 +79,7 @@ TEST(MinimizeOnSimplex, FindsTheMaximumLikelihoodOfAMultinomial) {
 // Two wells in t, (t^2 - 1)^2, the one at the left lower by 0.1; the start between them is a
 // maximum in t, where Newton's method alone would stay.
 TEST(MinimizeOnSimplex, LeavesAPlaceOfNegativeCurvature) {
-  const Function f = [](const VectorXd& x) {
+  const SimplexFunction f = [](const VectorXd& x) {
     const double t = x(0);
     SimplexPoint at{x, 0.0, VectorXd::Zero(4), MatrixXd::Zero(4, 4)};
     at.value = (t * t - 1.0) * (t * t - 1.0) + 0.1 * t + x(1);

@@ -28,7 +28,7 @@ struct CaseFiles {
 };
 
 // What one worker needs.
-struct Workspace {
+struct ApplyWorkspace {
   TileBuffer tile;
   EmitBuffer emit;
   EmitBuffer plain;
@@ -138,7 +138,7 @@ class Application {
     return files;
   }
 
-  void ApplyBlock(VoxelBlock& block, int64_t c, Workspace* work) {
+  void ApplyBlock(VoxelBlock& block, int64_t c, ApplyWorkspace* work) {
     const CaseFiles& files = FilesOf(c, block.reader());
     work->scratch.resize(files.outputs.size());
     const Properties properties = state_.calibrator->properties();
@@ -161,7 +161,7 @@ class Application {
   static void RestoreMasked(const Tile& tile,
                             bool keep_decision,
                             const TileProbs& probs,
-                            Workspace* work) {
+                            ApplyWorkspace* work) {
     const TileProbs plain = work->plain.Reserve(tile.num_classes);
     SoftmaxTile(tile, 1.0, plain);
     if (keep_decision) KeepWinner(tile.decision, tile.num_classes, plain.probs);
@@ -185,7 +185,7 @@ class Application {
   const ApplyOptions& options_;
   std::vector<const OutputKind*> kinds_;
   std::vector<CaseFiles> cases_;
-  std::vector<Workspace> workspaces_;
+  std::vector<ApplyWorkspace> workspaces_;
   std::atomic<int64_t> renormalised_{0};
 };
 

@@ -37,7 +37,7 @@ struct Slab {
   int64_t num_voxels() const noexcept { return (end - begin) * slice_voxels; }
 };
 
-CaseMaps Describe(const CaseReader& reader) {
+CaseMaps EmptyMaps(const CaseReader& reader) {
   CaseMaps maps;
   maps.id = reader.id();
   maps.shape = reader.shape();
@@ -217,7 +217,7 @@ CaseMaps MapCase(const Dataset& dataset,
   }
   const CaseStream stream(single, poolings, StreamOptionsOf(run));
   const auto reader = stream.Open(0);
-  CaseMaps maps = Describe(*reader);
+  CaseMaps maps = EmptyMaps(*reader);
   maps.slice = MostInformativeSlice(*reader, maps, dataset.background.value_or(-1));
   Slab slab = SlabAround(maps, models.size());
   FillSlab(*reader, models, BindOptionsOf(stream), &slab);

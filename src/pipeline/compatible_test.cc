@@ -19,7 +19,7 @@ Dataset ThreeClasses() {
   return dataset;
 }
 
-void ExpectRefused(const Dataset& dataset, const std::vector<std::string>& parts) {
+void ExpectIncompatible(const Dataset& dataset, const std::vector<std::string>& parts) {
   const Model model = testing::TemperatureModel(ThreeClasses(), 1.0);
   ExpectError(ErrorCode::kInvalidArgument, parts, [&] { CheckCompatible(model, dataset); });
 }
@@ -31,13 +31,13 @@ TEST(CheckCompatible, AcceptsDataOfTheSameClassesAndInput) {
 TEST(CheckCompatible, SaysWhatDiffers) {
   Dataset dataset = ThreeClasses();
   dataset.classes.emplace_back("bus");
-  ExpectRefused(dataset, {"ts(z)", "3 classes", "\"street\"", "has 4"});
+  ExpectIncompatible(dataset, {"ts(z)", "3 classes", "\"street\"", "has 4"});
   dataset = ThreeClasses();
   std::swap(dataset.classes[1], dataset.classes[2]);
-  ExpectRefused(dataset, {"class 1", "\"road\"", "\"car\"", "\"street\""});
+  ExpectIncompatible(dataset, {"class 1", "\"road\"", "\"car\"", "\"street\""});
   dataset = ThreeClasses();
   dataset.input = "probabilities";
-  ExpectRefused(dataset, {"takes logits", "holds probabilities"});
+  ExpectIncompatible(dataset, {"takes logits", "holds probabilities"});
 }
 
 TEST(CheckNeeds, NamesTheCaseWithoutAnImage) {

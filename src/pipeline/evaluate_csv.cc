@@ -31,11 +31,11 @@ std::string Header(const EvaluateResult& result) {
   return line + "\n";
 }
 
-std::string Row(const std::string& pipeline,
-                const char* level,
-                const std::string& id,
-                const std::string& group,
-                const std::vector<MetricValue>& metrics) {
+std::string CsvRow(const std::string& pipeline,
+                   const char* level,
+                   const std::string& id,
+                   const std::string& group,
+                   const std::vector<MetricValue>& metrics) {
   std::string line = fmt::format("{},{},{},{}", Field(pipeline), level, Field(id), Field(group));
   for (const MetricValue& metric : metrics) {
     line += "," + Number(metric.value);
@@ -47,14 +47,16 @@ std::string Row(const std::string& pipeline,
 std::string PipelineRows(const PipelineMetrics& pipeline) {
   const std::string& name = pipeline.pipeline;
   std::string rows;
-  for (const CaseMetrics& c : pipeline.cases) rows += Row(name, "case", c.id, c.group, c.metrics);
+  for (const CaseMetrics& c : pipeline.cases)
+    rows += CsvRow(name, "case", c.id, c.group, c.metrics);
   for (const GroupMetrics& group : pipeline.groups) {
-    rows += Row(name, "group_mean", "", group.group, group.mean);
-    rows += Row(name, "group_pooled", "", group.group, group.pooled);
+    rows += CsvRow(name, "group_mean", "", group.group, group.mean);
+    rows += CsvRow(name, "group_pooled", "", group.group, group.pooled);
   }
-  rows += Row(name, "mean", "", "", pipeline.mean);
-  rows += Row(name, "pooled", "", "", pipeline.pooled);
-  if (!pipeline.groups.empty()) rows += Row(name, "mean_over_groups", "", "", pipeline.group_mean);
+  rows += CsvRow(name, "mean", "", "", pipeline.mean);
+  rows += CsvRow(name, "pooled", "", "", pipeline.pooled);
+  if (!pipeline.groups.empty())
+    rows += CsvRow(name, "mean_over_groups", "", "", pipeline.group_mean);
   return rows;
 }
 
@@ -73,7 +75,7 @@ std::string StatisticsRow(const PipelineMetrics& like,
       if (name_of(entry) == metric.name) metric.value = number_of(entry);
     }
   }
-  return Row(like.pipeline, level, "", "", row);
+  return CsvRow(like.pipeline, level, "", "", row);
 }
 
 std::string StatisticsRows(const PipelineMetrics& like, const PipelineStatistics& statistics) {

@@ -29,7 +29,7 @@ double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name)
   return 0.0;
 }
 
-EvaluateOptions Threads(int threads) {
+EvaluateOptions EvaluateOn(int threads) {
   EvaluateOptions options;
   options.run.threads = threads;
   return options;
@@ -61,7 +61,7 @@ Scene HandScene() {
   return ByOdds({{4, 4, 1.5, 1 / 1.5}, {9, 9, 4, 4}}, {{0, 1, 0, 1}, {0, 0, 255, 255}});
 }
 
-EvaluateResult EvaluateByHand(const EvaluateOptions& options = Threads(2)) {
+EvaluateResult EvaluateByHand(const EvaluateOptions& options = EvaluateOn(2)) {
   const TempFolder folder;
   const Dataset dataset = WriteScene(HandScene(), folder.path());
   return Evaluate(dataset, {Baseline(dataset, "none(z)")}, options);
@@ -124,7 +124,7 @@ TEST(Evaluate, GivesTheBinsOfAReliabilityDiagram) {
 }
 
 TEST(Evaluate, PassesOptionsToMetricFamilies) {
-  EvaluateOptions options = Threads(1);
+  EvaluateOptions options = EvaluateOn(1);
   options.metrics["calibration_error"]["bins"] = "1";
   // One bin: |mean confidence - accuracy| over all six voxels.
   const double gap = std::fabs((2 * 0.8 + 2 * 0.6 + 2 * 0.9) / 6 - 5.0 / 6.0);
@@ -142,7 +142,7 @@ TEST(Evaluate, LeavesACaseWithoutLabelledVoxelOutOfTheMean) {
   scene.labels[1].assign(4, 255);
   const TempFolder folder;
   const Dataset dataset = WriteScene(scene, folder.path());
-  const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, Threads(2));
+  const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, EvaluateOn(2));
   const PipelineMetrics& pipeline = result.pipelines[0];
   EXPECT_TRUE(std::isnan(ValueOf(pipeline.cases[1].metrics, "nll")));
   EXPECT_EQ(ValueOf(pipeline.mean, "nll"), ValueOf(pipeline.cases[0].metrics, "nll"));
@@ -155,7 +155,7 @@ TEST(Evaluate, MaskedVoxelsTakeNoPart) {
   scene.masks = {{1, 0, 1, 1}, {1, 1, 1, 1}};  // leaves out the only wrong voxel
   const TempFolder folder;
   const Dataset dataset = WriteScene(scene, folder.path());
-  const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, Threads(1));
+  const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, EvaluateOn(1));
   EXPECT_EQ(result.labelled, 5);
   EXPECT_EQ(ValueOf(result.pipelines[0].pooled, "accuracy"), 1.0);
 }
@@ -183,9 +183,9 @@ std::vector<Model> SomeModels(const Dataset& dataset) {
 TEST(Evaluate, WritesTheSameBytesForAnyNumberOfThreads) {
   const TempFolder folder;
   const Dataset dataset = WriteScene(HalfScene(), folder.path());
-  const std::string one = ToJson(Evaluate(dataset, SomeModels(dataset), Threads(1)));
-  EXPECT_TRUE(ToJson(Evaluate(dataset, SomeModels(dataset), Threads(2))) == one);
-  EXPECT_TRUE(ToJson(Evaluate(dataset, SomeModels(dataset), Threads(3))) == one);
+  const std::string one = ToJson(Evaluate(dataset, SomeModels(dataset), EvaluateOn(1)));
+  EXPECT_TRUE(ToJson(Evaluate(dataset, SomeModels(dataset), EvaluateOn(2))) == one);
+  EXPECT_TRUE(ToJson(Evaluate(dataset, SomeModels(dataset), EvaluateOn(3))) == one);
 }
 
 TEST(Evaluate, WritesTheSameBytesForEveryTypeAndLayout) {
@@ -195,7 +195,7 @@ TEST(Evaluate, WritesTheSameBytesForEveryTypeAndLayout) {
     for (const bool last : {false, true}) {
       const Dataset dataset =
           WriteScene(HalfScene(), folder.path(), {.dtype = dtype, .channels_last = last});
-      const std::string text = ToJson(Evaluate(dataset, SomeModels(dataset), Threads(2)));
+      const std::string text = ToJson(Evaluate(dataset, SomeModels(dataset), EvaluateOn(2)));
       if (expected.empty()) expected = text;
       EXPECT_TRUE(text == expected) << NameOf(dtype) << last;
     }
@@ -207,9 +207,9 @@ TEST(Evaluate, GivesEachModelWhatItGetsAlone) {
   const TempFolder folder;
   const Dataset dataset = WriteScene(HalfScene(), folder.path());
   const std::vector<Model> models = SomeModels(dataset);
-  const EvaluateResult together = Evaluate(dataset, models, Threads(2));
+  const EvaluateResult together = Evaluate(dataset, models, EvaluateOn(2));
   for (size_t m = 0; m < models.size(); ++m) {
-    const EvaluateResult alone = Evaluate(dataset, {models[m]}, Threads(2));
+    const EvaluateResult alone = Evaluate(dataset, {models[m]}, EvaluateOn(2));
     const Json a = ParseJson(ToJson(together), "together")["pipelines"][m];
     EXPECT_EQ(a.dump(), ParseJson(ToJson(alone), "alone")["pipelines"][0].dump()) << m;
   }
@@ -219,7 +219,8 @@ TEST(Evaluate, TemperatureFlipsNothing) {
   const TempFolder folder;
   const Dataset dataset = WriteScene(HalfScene(), folder.path());
   for (const double beta : {0.0, 0.3, 1e6}) {
-    const EvaluateResult result = Evaluate(dataset, {TemperatureModel(dataset, beta)}, Threads(2));
+    const EvaluateResult result =
+        Evaluate(dataset, {TemperatureModel(dataset, beta)}, EvaluateOn(2));
     EXPECT_EQ(ValueOf(result.pipelines[0].pooled, "flip_rate"), 0.0) << beta;
   }
 }
@@ -229,7 +230,7 @@ TEST(Evaluate, SaysWhichCaseHasNoLabels) {
   Dataset dataset = WriteScene(HandScene(), folder.path());
   dataset.cases[1].labels.clear();
   ExpectError(ErrorCode::kBadData, {"case1", "no labels"}, [&] {
-    Evaluate(dataset, {Baseline(dataset, "none(z)")}, Threads(2));
+    Evaluate(dataset, {Baseline(dataset, "none(z)")}, EvaluateOn(2));
   });
 }
 
@@ -237,7 +238,7 @@ TEST(Evaluate, SkipsACaseWithoutLabelsWhenToldTo) {
   const TempFolder folder;
   Dataset dataset = WriteScene(HandScene(), folder.path());
   dataset.cases[1].labels.clear();
-  EvaluateOptions options = Threads(2);
+  EvaluateOptions options = EvaluateOn(2);
   options.run.skip_bad = true;
   const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, options);
   EXPECT_EQ(result.labelled, 4);
@@ -254,7 +255,7 @@ TEST(Evaluate, CountsRenormalisedRowsOnce) {
   const std::vector<Model> models = {Baseline(dataset, "none(z)"),
                                      TemperatureModel(dataset, 0.5, "z"),
                                      Baseline(dataset, "none(p)")};
-  EXPECT_EQ(Evaluate(dataset, models, Threads(1)).renormalised, 2);
+  EXPECT_EQ(Evaluate(dataset, models, EvaluateOn(1)).renormalised, 2);
 }
 
 TEST(Evaluate, RefusesAnEmptySplitAndNoModels) {
@@ -303,7 +304,7 @@ TEST(Evaluate, WarnsWhenMetricsKeepMoreThanTheMemoryAllowed) {
   const Scene scene = RandomScene({.num_cases = 2, .num_classes = 2, .shape = {1024, 1024}});
   const TempFolder folder;
   const Dataset dataset = WriteScene(scene, folder.path());
-  EvaluateOptions options = Threads(2);
+  EvaluateOptions options = EvaluateOn(2);
   options.run.memory = int64_t{64} << 20;
   const std::vector<Model> models = {Baseline(dataset, "none(z)")};
   const EvaluateResult result = Evaluate(dataset, models, options);

@@ -20,7 +20,7 @@ using testing::Scene;
 using testing::TempFolder;
 using testing::WriteScene;
 
-FitOptions Threads(int threads) {
+FitOptions FitOn(int threads) {
   FitOptions options;
   options.run.threads = threads;
   return options;
@@ -79,7 +79,7 @@ TEST(Fit, WritesTheSameModelForEveryTypeLayoutAndNumberOfThreads) {
       const Dataset dataset =
           WriteScene(scene, folder.path(), {.dtype = dtype, .channels_last = last});
       for (const int threads : {1, 2, 3}) {
-        const std::string text = Fit(dataset, pipeline, Threads(threads)).model.ToJson();
+        const std::string text = Fit(dataset, pipeline, FitOn(threads)).model.ToJson();
         if (expected.empty()) expected = text;
         EXPECT_TRUE(text == expected) << pipeline << " " << NameOf(dtype) << " " << threads;
       }
@@ -168,7 +168,7 @@ TEST(Fit, SkipsBadCasesWhenToldToAndReportsThem) {
   const Dataset dataset = WriteScene(scene, folder.path());
   ExpectError(
       ErrorCode::kBadData, {"case1_labels.npy", "label 99"}, [&] { Fit(dataset, "ts(z)"); });
-  FitOptions options = Threads(2);
+  FitOptions options = FitOn(2);
   options.run.skip_bad = true;
   const FitResult result = Fit(dataset, "ts(z)", options);
   EXPECT_EQ(result.model.state().fit.cases, 2);
@@ -180,7 +180,7 @@ TEST(Fit, ReportsProgressOfEveryPass) {
   const Dataset dataset =
       WriteScene(RandomScene({.num_cases = 2, .shape = {10, 10}}), folder.path());
   std::vector<std::string> stages;
-  FitOptions options = Threads(1);
+  FitOptions options = FitOn(1);
   options.run.progress = [&](const Progress& progress) {
     if (stages.empty() || stages.back() != progress.stage) stages.push_back(progress.stage);
   };

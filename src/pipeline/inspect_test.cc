@@ -19,7 +19,7 @@ using testing::Scene;
 using testing::TempFolder;
 using testing::WriteScene;
 
-RunOptions Threads(int threads) {
+RunOptions InspectOn(int threads) {
   RunOptions run;
   run.threads = threads;
   return run;
@@ -33,7 +33,7 @@ Scene SmallScene() {
 
 DatasetSummary InspectScene(const Scene& scene, int threads = 2) {
   const TempFolder folder;
-  return Inspect(WriteScene(scene, folder.path()), Threads(threads));
+  return Inspect(WriteScene(scene, folder.path()), InspectOn(threads));
 }
 
 // Independent scalar twins of everything counted.
@@ -180,7 +180,7 @@ TEST(Inspect, TakesUnlabelledCases) {
   const TempFolder folder;
   Dataset dataset = WriteScene(SmallScene(), folder.path());
   dataset.cases[0].labels.clear();
-  const DatasetSummary summary = Inspect(dataset, Threads(1));
+  const DatasetSummary summary = Inspect(dataset, InspectOn(1));
   EXPECT_EQ(summary.cases[0].labelled, 0);
   EXPECT_TRUE(std::isnan(summary.cases[0].accuracy));
   EXPECT_TRUE(std::isfinite(summary.cases[0].free_energy_std));
@@ -249,9 +249,10 @@ TEST(Inspect, SkipsBadCasesWhenToldTo) {
   Scene scene = SmallScene();
   scene.logits[0][0][100] = NAN;
   const Dataset dataset = WriteScene(scene, folder.path());
-  testing::ExpectError(
-      ErrorCode::kBadData, {"case0_m0.npy", "voxel (2, 6)"}, [&] { Inspect(dataset, Threads(2)); });
-  RunOptions run = Threads(2);
+  testing::ExpectError(ErrorCode::kBadData, {"case0_m0.npy", "voxel (2, 6)"}, [&] {
+    Inspect(dataset, InspectOn(2));
+  });
+  RunOptions run = InspectOn(2);
   run.skip_bad = true;
   const DatasetSummary summary = Inspect(dataset, run);
   EXPECT_EQ(summary.cases.size(), 1u);

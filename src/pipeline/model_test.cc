@@ -133,7 +133,7 @@ struct Refusal {
   std::vector<std::string> parts;
 };
 
-void ExpectRefused(const Refusal& refusal) {
+void ExpectRefusedModel(const Refusal& refusal) {
   SCOPED_TRACE(refusal.patch);
   const TempFolder folder;
   const Json json = ParseJson(kGolden, "golden").patch(ParseJson(refusal.patch, "patch"));
@@ -144,10 +144,10 @@ void ExpectRefused(const Refusal& refusal) {
 }
 
 TEST(Model, RefusesAnotherVersionByName) {
-  ExpectRefused({R"([{"op": "replace", "path": "/segcal_model", "value": 2}])",
-                 ErrorCode::kUnsupported,
-                 {"format 2", "reads 1"}});
-  ExpectRefused(
+  ExpectRefusedModel({R"([{"op": "replace", "path": "/segcal_model", "value": 2}])",
+                      ErrorCode::kUnsupported,
+                      {"format 2", "reads 1"}});
+  ExpectRefusedModel(
       {R"([{"op": "remove", "path": "/segcal_model"}])", ErrorCode::kBadData, {"segcal_model"}});
 }
 
@@ -156,7 +156,7 @@ TEST(Model, RefusesUnknownFieldsAnywhere) {
        {"/x", "/properties/x", "/parameters/x", "/fit/x", "/fit/data/x", "/fit/certificates/0/x"}) {
     const std::string patch =
         std::string(R"([{"op": "add", "path": ")") + place + R"(", "value": 1}])";
-    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"unknown field \"x\""}});
+    ExpectRefusedModel({patch.c_str(), ErrorCode::kBadData, {"unknown field \"x\""}});
   }
 }
 
@@ -173,7 +173,7 @@ TEST(Model, RefusesMissingFields) {
                             "/fit/nll_after",
                             "/fit/data/hash"}) {
     const std::string patch = std::string(R"([{"op": "remove", "path": ")") + place + R"("}])";
-    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"is missing"}});
+    ExpectRefusedModel({patch.c_str(), ErrorCode::kBadData, {"is missing"}});
   }
 }
 
@@ -181,55 +181,56 @@ TEST(Model, RefusesATemperatureOutOfRange) {
   for (const char* beta : {"-1", "1000001", "null", "\"1\"", "[1]"}) {
     const std::string patch =
         std::string(R"([{"op": "replace", "path": "/parameters/beta", "value": )") + beta + "}]";
-    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"parameters", "beta"}});
+    ExpectRefusedModel({patch.c_str(), ErrorCode::kBadData, {"parameters", "beta"}});
   }
 }
 
 TEST(Model, RefusesPropertiesItsCalibratorDoesNotHave) {
-  ExpectRefused({R"([{"op": "replace", "path": "/properties/preserves", "value": "none"}])",
-                 ErrorCode::kBadData,
-                 {"declared properties"}});
-  ExpectRefused(
+  ExpectRefusedModel({R"([{"op": "replace", "path": "/properties/preserves", "value": "none"}])",
+                      ErrorCode::kBadData,
+                      {"declared properties"}});
+  ExpectRefusedModel(
       {R"([{"op": "replace", "path": "/properties/translation_invariant", "value": false}])",
        ErrorCode::kBadData,
        {"declared properties"}});
 }
 
 TEST(Model, RefusesPipelinesItCannotMake) {
-  ExpectRefused({R"json([{"op": "replace", "path": "/pipeline", "value": "tomorrow(z)"}])json",
-                 ErrorCode::kBadData,
-                 {"unknown calibrator \"tomorrow\""}});
-  ExpectRefused({R"json([{"op": "replace", "path": "/pipeline", "value": "ts(q)"}])json",
-                 ErrorCode::kBadData,
-                 {"\"q\""}});
-  ExpectRefused({R"json([{"op": "replace", "path": "/pipeline", "value": "ts(z, speed=1)"}])json",
-                 ErrorCode::kBadData,
-                 {"unknown option \"speed\""}});
+  ExpectRefusedModel({R"json([{"op": "replace", "path": "/pipeline", "value": "tomorrow(z)"}])json",
+                      ErrorCode::kBadData,
+                      {"unknown calibrator \"tomorrow\""}});
+  ExpectRefusedModel({R"json([{"op": "replace", "path": "/pipeline", "value": "ts(q)"}])json",
+                      ErrorCode::kBadData,
+                      {"\"q\""}});
+  ExpectRefusedModel(
+      {R"json([{"op": "replace", "path": "/pipeline", "value": "ts(z, speed=1)"}])json",
+       ErrorCode::kBadData,
+       {"unknown option \"speed\""}});
 }
 
 TEST(Model, RefusesInputAndFloorOfAnotherKind) {
-  ExpectRefused({R"([{"op": "replace", "path": "/input", "value": "softmax"}])",
-                 ErrorCode::kBadData,
-                 {"\"softmax\""}});
-  ExpectRefused({R"([{"op": "replace", "path": "/input", "value": "probabilities"}])",
-                 ErrorCode::kUnsupported,
-                 {"floor -87"}});
-  ExpectRefused({R"([{"op": "replace", "path": "/floor", "value": -88}])",
-                 ErrorCode::kUnsupported,
-                 {"floor -88"}});
+  ExpectRefusedModel({R"([{"op": "replace", "path": "/input", "value": "softmax"}])",
+                      ErrorCode::kBadData,
+                      {"\"softmax\""}});
+  ExpectRefusedModel({R"([{"op": "replace", "path": "/input", "value": "probabilities"}])",
+                      ErrorCode::kUnsupported,
+                      {"floor -87"}});
+  ExpectRefusedModel({R"([{"op": "replace", "path": "/floor", "value": -88}])",
+                      ErrorCode::kUnsupported,
+                      {"floor -88"}});
 }
 
 TEST(Model, RefusesToHaveNoClasses) {
-  ExpectRefused({R"([{"op": "replace", "path": "/classes", "value": []}])",
-                 ErrorCode::kBadData,
-                 {"no classes"}});
+  ExpectRefusedModel({R"([{"op": "replace", "path": "/classes", "value": []}])",
+                      ErrorCode::kBadData,
+                      {"no classes"}});
 }
 
 TEST(Model, RefusesAHashThatIsNone) {
   for (const char* hash : {"", "deadbeef", "00000000deadbeeg", "-0000000deadbeef"}) {
     const std::string patch =
         std::string(R"([{"op": "replace", "path": "/fit/data/hash", "value": ")") + hash + "\"}]";
-    ExpectRefused({patch.c_str(), ErrorCode::kBadData, {"16 hexadecimal digits"}});
+    ExpectRefusedModel({patch.c_str(), ErrorCode::kBadData, {"16 hexadecimal digits"}});
   }
 }
 

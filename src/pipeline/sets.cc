@@ -86,7 +86,7 @@ const std::vector<PipelineSet>& PipelineSets() {
 
 namespace {
 
-std::vector<std::string> PipelinesOf(const std::string& name) {
+std::vector<std::string> PipelinesNamed(const std::string& name) {
   std::vector<std::string> sets;
   for (const PipelineSet& set : PipelineSets()) {
     if (name == set.name) return set.pipelines();
@@ -105,7 +105,7 @@ std::vector<std::string> PipelinesOf(const std::string& name) {
 std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names) {
   std::vector<std::string> pipelines;
   for (const std::string& name : names) {
-    const std::vector<std::string> added = PipelinesOf(name);
+    const std::vector<std::string> added = PipelinesNamed(name);
     for (const std::string& pipeline : added) {
       if (std::find(pipelines.begin(), pipelines.end(), pipeline) == pipelines.end())
         pipelines.push_back(pipeline);

@@ -16,7 +16,7 @@ using testing::RandomScene;
 using testing::Scene;
 
 // Logits within 7: exact in float16.
-Scene HalfScene() {
+Scene SmallHalfScene() {
   Scene scene =
       RandomScene({.num_cases = 3, .num_members = 2, .num_classes = 3, .shape = {93, 90}});
   for (auto& members : scene.logits) {
@@ -32,13 +32,13 @@ uint64_t HashOf(const Scene& scene, int threads = 2, const char* pooling = "z") 
 }
 
 TEST(DataHash, DoesNotDependOnThreads) {
-  const Scene scene = HalfScene();
+  const Scene scene = SmallHalfScene();
   EXPECT_EQ(HashOf(scene, 1), HashOf(scene, 2));
   EXPECT_EQ(HashOf(scene, 1), HashOf(scene, 3));
 }
 
 TEST(DataHash, DoesNotDependOnTheTypeOrLayoutOfFiles) {
-  const Scene scene = HalfScene();
+  const Scene scene = SmallHalfScene();
   const testing::TempFolder folder;
   for (const char* pooling : {"z", "p"}) {
     for (const DType dtype : {DType::kF16, DType::kF32, DType::kF64}) {
@@ -54,7 +54,7 @@ TEST(DataHash, DoesNotDependOnTheTypeOrLayoutOfFiles) {
 }
 
 TEST(DataHash, ChangesWithAnythingAFitSees) {
-  const Scene scene = HalfScene();
+  const Scene scene = SmallHalfScene();
   const uint64_t before = HashOf(scene);
   const auto changed = [&](const std::function<void(Scene*)>& change) {
     Scene other = scene;
@@ -81,7 +81,7 @@ TEST(DataHash, ChangesWithAnythingAFitSees) {
 
 // A shift of all classes of one voxel changes no probability, but the data.
 TEST(DataHash, ChangesWithAnOffset) {
-  Scene scene = HalfScene();
+  Scene scene = SmallHalfScene();
   const uint64_t before = HashOf(scene);
   const auto n = static_cast<size_t>(scene.num_voxels());
   for (size_t c = 0; c < 3; ++c) scene.logits[0][0][c * n + 11] += 2.0f;

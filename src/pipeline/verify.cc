@@ -45,8 +45,8 @@ void MeanLogits(const GeneratedCase& made, const Tile& tile, std::vector<double>
 }
 
 // What one worker needs.
-struct Workspace {
-  Workspace(const ModelState& model, int64_t max_examples)
+struct VerifyWorkspace {
+  VerifyWorkspace(const ModelState& model, int64_t max_examples)
       : emitted(model, max_examples), offsets(model, max_examples) {}
 
   EmittedChecks emitted;
@@ -83,22 +83,23 @@ class Verification {
   void CheckMixed() {
     const bool raw = ParseInputKind(state_.input) == InputKind::kLogits &&
                      state_.spec.pooling.rule == PoolRule::kMeanLogits;
-    auto workspaces = ForEachGenerated("verify emitted rows", [&](int64_t index, Workspace* work) {
-      const GeneratedCase made = generator_.Mixed(index);
-      const auto reader = generator_.Open(made);
-      const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling, {});
-      VoxelBlock block;
-      block.Read(*reader, 0, kBlockVoxels);
-      for (int64_t t = 0; t < block.num_tiles(); ++t) {
-        const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
-        if (raw) {
-          MeanLogits(made, tile, &work->scores);
-        } else {
-          ScoresOfTile(tile, &work->scores);
-        }
-        work->emitted.Add(*bound, tile, work->scores.data(), index, Naming(made, tile));
-      }
-    });
+    auto workspaces =
+        ForEachGenerated("verify emitted rows", [&](int64_t index, VerifyWorkspace* work) {
+          const GeneratedCase made = generator_.Mixed(index);
+          const auto reader = generator_.Open(made);
+          const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling, {});
+          VoxelBlock block;
+          block.Read(*reader, 0, kBlockVoxels);
+          for (int64_t t = 0; t < block.num_tiles(); ++t) {
+            const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
+            if (raw) {
+              MeanLogits(made, tile, &work->scores);
+            } else {
+              ScoresOfTile(tile, &work->scores);
+            }
+            work->emitted.Add(*bound, tile, work->scores.data(), index, Naming(made, tile));
+          }
+        });
     AddChecks("generated", &workspaces);
   }
 
@@ -110,7 +111,7 @@ class Verification {
       result_.checks.push_back(std::move(check));
       return;
     }
-    auto workspaces = ForEachGenerated("verify offsets", [&](int64_t index, Workspace* work) {
+    auto workspaces = ForEachGenerated("verify offsets", [&](int64_t index, VerifyWorkspace* work) {
       const GeneratedCase made = generator_.OnGrid(index);
       const GeneratedCase shifted = generator_.WithOffsets(made);
       const auto reader = generator_.Open(made);
@@ -138,7 +139,7 @@ class Verification {
     const Pooling& pooling = state_.spec.pooling;
     const Dataset cases = ReadableCases(split, {pooling}, options_.run, &result_.skipped);
     const CaseStream stream(cases, {pooling}, StreamOptionsOf(options_.run));
-    std::vector<Workspace> workspaces = MakeWorkspaces(stream.num_workers());
+    std::vector<VerifyWorkspace> workspaces = MakeWorkspaces(stream.num_workers());
     struct BoundCase {
       std::once_flag made;
       std::unique_ptr<BoundCalibrator> bound;
@@ -160,8 +161,8 @@ class Verification {
   VerifyResult Finish() { return std::move(result_); }
 
  private:
-  std::vector<Workspace> MakeWorkspaces(int num_workers) const {
-    std::vector<Workspace> workspaces;
+  std::vector<VerifyWorkspace> MakeWorkspaces(int num_workers) const {
+    std::vector<VerifyWorkspace> workspaces;
     workspaces.reserve(static_cast<size_t>(num_workers));
     for (int w = 0; w < num_workers; ++w) workspaces.emplace_back(state_, options_.max_examples);
     return workspaces;
@@ -177,9 +178,9 @@ class Verification {
   }
 
   template <class Work>
-  std::vector<Workspace> ForEachGenerated(const std::string& stage, const Work& work) const {
+  std::vector<VerifyWorkspace> ForEachGenerated(const std::string& stage, const Work& work) const {
     const int num_workers = NumWorkers();
-    std::vector<Workspace> workspaces = MakeWorkspaces(num_workers);
+    std::vector<VerifyWorkspace> workspaces = MakeWorkspaces(num_workers);
     const int64_t num_cases = (options_.voxels + kBlockVoxels - 1) / kBlockVoxels;
     std::mutex mutex;
     int64_t done = 0;
@@ -202,7 +203,10 @@ class Verification {
     };
   }
 
-  void AddBlock(const BoundCalibrator& bound, int64_t c, VoxelBlock* block, Workspace* work) const {
+  void AddBlock(const BoundCalibrator& bound,
+                int64_t c,
+                VoxelBlock* block,
+                VerifyWorkspace* work) const {
     const CaseReader& reader = block->reader();
     for (int64_t t = 0; t < block->num_tiles(); ++t) {
       const Tile tile = block->PoolTileInto(t, state_.spec.pooling, &work->tile);
@@ -217,7 +221,7 @@ class Verification {
     }
   }
 
-  void AddChecks(const char* input, std::vector<Workspace>* workspaces) {
+  void AddChecks(const char* input, std::vector<VerifyWorkspace>* workspaces) {
     EmittedChecks& total = workspaces->front().emitted;
     for (size_t w = 1; w < workspaces->size(); ++w) total.Merge((*workspaces)[w].emitted);
     for (VerifyCheck& check : total.Finish(input)) result_.checks.push_back(std::move(check));

@@ -20,13 +20,6 @@
 namespace segcal {
 namespace {
 
-double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
-  for (const MetricValue& metric : metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  return std::nan("");
-}
-
 std::string TitleOf(const CaseMaps& maps) {
   if (maps.depth == 1) return maps.id;
   return fmt::format("{}, slice {} of {}", maps.id, maps.slice, maps.depth);

@@ -84,13 +84,6 @@ std::vector<std::string> MetricsMeant(const std::string& name) {
   return usual;
 }
 
-double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
-  for (const MetricValue& metric : metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  return std::nan("");
-}
-
 bool IsComputed(const EvaluateResult& result, const std::string& name) {
   const std::vector<MetricValue>& metrics = result.pipelines.front().mean;
   return std::any_of(metrics.begin(), metrics.end(), [&](const MetricValue& metric) {
@@ -160,6 +153,13 @@ std::string Named(const MetricColumn& column) {
 }
 
 }  // namespace
+
+double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
+  for (const MetricValue& metric : metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  return std::nan("");
+}
 
 std::vector<std::string> ShownPipelines(const EvaluateResult& result) {
   std::vector<std::string> names;

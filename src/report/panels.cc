@@ -11,7 +11,7 @@ namespace segcal {
 namespace {
 
 constexpr double kPageWidth = 960.0;
-constexpr double kMargin = 24.0;
+constexpr double kPageMargin = 24.0;
 constexpr double kGap = 20.0;
 constexpr double kMinCell = 150.0;  // room for a caption and a scale over a narrow picture
 constexpr double kMinSide = 16.0;   // of a drawn picture, however thin the raster
@@ -40,7 +40,7 @@ Size DrawnSize(const RgbImage& raster, double pixel_aspect) {
   const double height = static_cast<double>(std::max<int64_t>(1, raster.height)) * pixel_aspect;
   // Three to a row; panoramas two to a row.
   const double columns = width > 3.0 * height ? 2.0 : 3.0;
-  const double max_width = (kPageWidth - 2.0 * kMargin - (columns - 1.0) * kGap) / columns;
+  const double max_width = (kPageWidth - 2.0 * kPageMargin - (columns - 1.0) * kGap) / columns;
   const double scale = std::min(max_width / width, kMaxHeight / height);
   return {std::max(kMinSide, width * scale), std::max(kMinSide, height * scale)};
 }
@@ -70,13 +70,13 @@ Layout Arrange(const PanelPage& page) {
     layout.cell.height = std::max(layout.cell.height, size.height);
   }
   const size_t count = std::max<size_t>(1, page.panels.size());
-  const double fitting = (kPageWidth - 2.0 * kMargin + kGap + 0.5) / (layout.cell.width + kGap);
+  const double fitting = (kPageWidth - 2.0 * kPageMargin + kGap + 0.5) / (layout.cell.width + kGap);
   const size_t most = std::clamp<size_t>(static_cast<size_t>(fitting), 1, count);
   layout.rows = (count + most - 1) / most;
   layout.columns = (count + layout.rows - 1) / layout.rows;
   const auto columns = static_cast<double>(layout.columns);
   layout.inner_width = std::max(320.0, columns * (layout.cell.width + kGap) - kGap);
-  layout.header = kMargin + 22.0 + (page.note.empty() ? 0.0 : 20.0) + 8.0;
+  layout.header = kPageMargin + 22.0 + (page.note.empty() ? 0.0 : 20.0) + 8.0;
   layout.footers.assign(layout.rows, 0.0);
   for (size_t i = 0; i < page.panels.size(); ++i) {
     double& footer = layout.footers[i / layout.columns];
@@ -123,11 +123,11 @@ void DrawPanel(
 }
 
 void DrawHeading(const PanelPage& page, double width, Svg* svg) {
-  svg->AddText({kMargin, kMargin + 14.0},
+  svg->AddText({kPageMargin, kPageMargin + 14.0},
                FitPixels(page.title, 17.0 * kBoldWidth, width),
                {.size = 17.0, .color = kInk, .bold = true});
   if (page.note.empty()) return;
-  svg->AddText({kMargin, kMargin + 35.0},
+  svg->AddText({kPageMargin, kPageMargin + 35.0},
                FitPixels(page.note, 12.0, width),
                {.size = 12.0, .color = kFaint});
 }
@@ -141,15 +141,16 @@ std::string PanelPageSvg(const PanelPage& page) {
   const Layout layout = Arrange(page);
   const double legend_top = RowTop(layout, layout.rows);
   const double legend = LegendHeight(page.legend, layout.inner_width);
-  const double height = legend > 0.0 ? legend_top + legend + kMargin - 4.0 : legend_top + 4.0;
-  Svg svg(layout.inner_width + 2.0 * kMargin, height, page.title);
+  const double height = legend > 0.0 ? legend_top + legend + kPageMargin - 4.0 : legend_top + 4.0;
+  Svg svg(layout.inner_width + 2.0 * kPageMargin, height, page.title);
   DrawHeading(page, layout.inner_width, &svg);
   for (size_t i = 0; i < page.panels.size(); ++i) {
-    const double x = kMargin + static_cast<double>(i % layout.columns) * (layout.cell.width + kGap);
+    const double x =
+        kPageMargin + static_cast<double>(i % layout.columns) * (layout.cell.width + kGap);
     const double y = RowTop(layout, i / layout.columns);
     DrawPanel(page.panels[i], layout, page.pixel_aspect, {x, y}, &svg);
   }
-  DrawLegend(page.legend, {kMargin, legend_top}, layout.inner_width, &svg);
+  DrawLegend(page.legend, {kPageMargin, legend_top}, layout.inner_width, &svg);
   return std::move(svg).Finish();
 }
 

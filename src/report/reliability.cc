@@ -15,7 +15,7 @@
 namespace segcal {
 namespace {
 
-constexpr double kMargin = 20.0;
+constexpr double kDiagramMargin = 20.0;
 constexpr double kHeading = 34.0;
 constexpr double kPanelWidth = 430.0;
 constexpr double kAxisRoom = 70.0;  // left of the plots: tick labels and the name of the axis
@@ -268,25 +268,27 @@ std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels,
   const size_t rows = (panels.size() + columns - 1) / columns;
   const double header = HeaderHeight(panels);
   const double inner_width = static_cast<double>(columns) * kPanelWidth;
-  const double top = kMargin + (heading.empty() ? 0.0 : kHeading);
+  const double top = kDiagramMargin + (heading.empty() ? 0.0 : kHeading);
   const double legend_top = top + static_cast<double>(rows) * PanelHeight(header);
   const std::vector<LegendItem> legend = Legend(words);
   const double legend_width = inner_width - kAxisRoom;
   const double legend_height = LegendHeight(legend, legend_width);
-  Svg svg(inner_width + 2.0 * kMargin, legend_top + legend_height + kMargin, "Reliability diagram");
+  Svg svg(inner_width + 2.0 * kDiagramMargin,
+          legend_top + legend_height + kDiagramMargin,
+          "Reliability diagram");
   if (!heading.empty()) {
-    svg.AddText({kMargin, kMargin + 14.0},
+    svg.AddText({kDiagramMargin, kDiagramMargin + 14.0},
                 FitPixels(heading, 17.0 * kBoldWidth, inner_width),
                 {.size = 17.0, .color = kInk, .bold = true});
   }
   for (size_t i = 0; i < panels.size(); ++i) {
     const size_t row = i / columns;
     const size_t column = i % columns;
-    const Point corner{kMargin + static_cast<double>(column) * kPanelWidth,
+    const Point corner{kDiagramMargin + static_cast<double>(column) * kPanelWidth,
                        top + static_cast<double>(row) * PanelHeight(header)};
     DrawPanel(panels[i], words, FrameAt(corner, header), &svg);
   }
-  DrawLegend(legend, {kMargin + kAxisRoom, legend_top}, legend_width, &svg);
+  DrawLegend(legend, {kDiagramMargin + kAxisRoom, legend_top}, legend_width, &svg);
   return std::move(svg).Finish();
 }
 

@@ -7,7 +7,7 @@
 namespace segcal {
 namespace {
 
-enum Region : uint8_t { kBackground, kEdema, kEnhancing, kNecrosis, kCavity };
+enum BrainRegion : uint8_t { kNoLesion, kEdema, kEnhancing, kNecrosis, kCavity };
 
 // Nested shells around a core, from outside in, by distance from the centre in radii.
 uint8_t ShellAt(double distance) noexcept {
@@ -42,14 +42,14 @@ const ScenePreset& BrainPreset() {
   static const ScenePreset preset{
       .name = "brain",
       .summary = "lesions in a brain scan: 3-D, 5 classes, nearly all background",
-      .regions = {{"background", kBackground, {0.0, 0.0, 0.0}},
-                  {"edema", kBackground, {0.4, 0.4, 0.4}},
+      .regions = {{"background", kNoLesion, {0.0, 0.0, 0.0}},
+                  {"edema", kNoLesion, {0.4, 0.4, 0.4}},
                   {"enhancing", kEdema, {0.9, 0.9, 0.9}},
                   {"necrosis", kEnhancing, {0.2, 0.2, 0.2}},
                   {"cavity", kEdema, {0.1, 0.1, 0.1}}},
       .size = {48, 96, 96},
       .spacing = {3.0, 2.0, 2.0},
-      .background = kBackground,
+      .background = kNoLesion,
       .ignore_fraction = 0.0,
       .model = {.inside = 2.8,
                 .context = 0.8,

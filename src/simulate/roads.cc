@@ -6,7 +6,7 @@
 namespace segcal {
 namespace {
 
-enum Region : uint8_t { kBackground, kRoad };
+enum RoadRegion : uint8_t { kOffRoad, kOnRoad };
 
 // A winding line from one side of the picture to the other, in short straight strokes.
 void PaintRoad(double heading, double thickness, Rng* rng, Canvas* canvas) {
@@ -20,7 +20,7 @@ void PaintRoad(double heading, double thickness, Rng* rng, Canvas* canvas) {
       angle += 0.08 * rng->Normal();
       const Position next{at.x + kStep * std::cos(angle) / canvas->Aspect(),
                           at.y + kStep * std::sin(angle)};
-      canvas->Stroke(at, next, thickness, {kRoad, 0.0f});
+      canvas->Stroke(at, next, thickness, {kOnRoad, 0.0f});
       at = next;
     }
   }
@@ -30,11 +30,11 @@ void PaintRoad(double heading, double thickness, Rng* rng, Canvas* canvas) {
 void PaintRoads(const CaseStreams& streams, Scene* scene) {
   Rng rng = streams.Of(StreamUse::kLayout);
   Canvas canvas(scene);
-  canvas.Rectangle({0, 0}, {1, 1}, {kBackground, 0.0f});
+  canvas.Rectangle({0, 0}, {1, 1}, {kOffRoad, 0.0f});
   for (int i = 0; i < 30; ++i) {
     const Position corner{rng.Uniform() - 0.1, rng.Uniform() - 0.1};
     const Position end{corner.x + 0.1 + 0.2 * rng.Uniform(), corner.y + 0.1 + 0.2 * rng.Uniform()};
-    canvas.Rectangle(corner, end, {kBackground, static_cast<float>(0.5 * rng.Uniform() - 0.25)});
+    canvas.Rectangle(corner, end, {kOffRoad, static_cast<float>(0.5 * rng.Uniform() - 0.25)});
   }
   const double grid = 1.5 * rng.Uniform();
   const int64_t num_roads = 6 + rng.Below(4);
@@ -50,11 +50,11 @@ const ScenePreset& RoadsPreset() {
   static const ScenePreset preset{
       .name = "roads",
       .summary = "roads seen from above: 2-D, 2 classes, thin structures",
-      .regions = {{"background", kBackground, {0.40, 0.46, 0.26}},
-                  {"road", kBackground, {0.66, 0.64, 0.62}}},
+      .regions = {{"background", kOffRoad, {0.40, 0.46, 0.26}},
+                  {"road", kOffRoad, {0.66, 0.64, 0.62}}},
       .size = {384, 384},
       .spacing = {},
-      .background = kBackground,
+      .background = kOffRoad,
       .ignore_fraction = 0.0,
       .model = {.inside = 4,
                 .context = 0.3,

@@ -7,7 +7,7 @@
 namespace segcal {
 namespace {
 
-enum Region : uint8_t {
+enum StreetRegion : uint8_t {
   kBuilding,
   kRoad,
   kSky,

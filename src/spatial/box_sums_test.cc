@@ -11,10 +11,10 @@
 namespace segcal {
 namespace {
 
-int64_t BruteForce(const VoxelGrid& grid,
-                   const std::array<int64_t, 3>& radius,
-                   const std::vector<int64_t>& values,
-                   const std::array<int64_t, 3>& at) {
+int64_t BruteForceSum(const VoxelGrid& grid,
+                      const std::array<int64_t, 3>& radius,
+                      const std::vector<int64_t>& values,
+                      const std::array<int64_t, 3>& at) {
   VoxelBox window;
   for (size_t axis = 0; axis < 3; ++axis) {
     window.begin[axis] = std::max<int64_t>(0, at[axis] - radius[axis]);
@@ -39,7 +39,7 @@ TEST(BoxSums, AreThoseOfTheWindowCutOffAtTheImage) {
       BoxSums(grid, radius, threads, sums);
       for (int64_t v = 0; v < grid.num_voxels(); ++v) {
         const std::array<int64_t, 3> at = {v / 117, v / 13 % 9, v % 13};
-        ASSERT_EQ(sums[static_cast<size_t>(v)], BruteForce(grid, radius, values, at));
+        ASSERT_EQ(sums[static_cast<size_t>(v)], BruteForceSum(grid, radius, values, at));
       }
     }
   }

@@ -15,7 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Lines side by side that are gathered together: 16 values of 32 bits fill one cache line, of which
 // a single strided line would use a sixteenth.
-constexpr int64_t kLines = 16;
+constexpr int64_t kDistanceLines = 16;
 
 template <class T>
 constexpr T Far() {
@@ -120,10 +120,10 @@ class Envelope {
   int64_t count_ = 0;
 };
 
-// A worker's memory: kLines lines before and after, and their envelope.
+// A worker's memory: kDistanceLines lines before and after, and their envelope.
 struct LineWorker {
   LineWorker(int64_t n, double spacing)
-      : before(static_cast<size_t>(kLines * n)),
+      : before(static_cast<size_t>(kDistanceLines * n)),
         after(static_cast<size_t>(n)),
         envelope(n, spacing) {}
 
@@ -158,14 +158,14 @@ void TransformAxis(
   const int64_t n = grid.size[axis];
   if (n == 1) return;
   const int64_t stride = grid.stride(axis);
-  const int64_t blocks = (stride + kLines - 1) / kLines;
+  const int64_t blocks = (stride + kDistanceLines - 1) / kDistanceLines;
   const int64_t outer = grid.num_voxels() / (n * stride);
   std::vector<LineWorker> workers(static_cast<size_t>(WorkersOf(num_threads)),
                                   LineWorker(n, spacing));
   ParallelFor(outer * blocks, num_threads, [&](int64_t item, int worker) {
-    const int64_t first = item % blocks * kLines;
+    const int64_t first = item % blocks * kDistanceLines;
     T* at = squared->data() + item / blocks * n * stride + first;
-    const int64_t lines = std::min(kLines, stride - first);
+    const int64_t lines = std::min(kDistanceLines, stride - first);
     TransformLines(at, lines, n, stride, &workers[static_cast<size_t>(worker)]);
   });
 }

@@ -19,7 +19,7 @@ std::vector<uint8_t> RandomSources(uint64_t seed, const VoxelGrid& grid, double 
 }
 
 // (DT1) as written: every voxel against every source.
-std::vector<double> BruteForce(const VoxelGrid& grid, const std::vector<uint8_t>& sources) {
+std::vector<double> BruteForceDistance(const VoxelGrid& grid, const std::vector<uint8_t>& sources) {
   const auto at = [&](int64_t v) {
     return std::array<int64_t, 3>{
         v / grid.stride(0), v / grid.stride(1) % grid.size[1], v % grid.size[2]};
@@ -39,11 +39,11 @@ std::vector<double> BruteForce(const VoxelGrid& grid, const std::vector<uint8_t>
   return squared;
 }
 
-struct Shape {
+struct DistanceShape {
   std::vector<int64_t> size;
   std::vector<double> spacing;
 };
-const Shape kShapes[] = {
+const DistanceShape kShapes[] = {
     {{1}, {0.5}},
     {{40}, {2.0}},
     {{17, 23}, {1.0, 0.3}},
@@ -56,11 +56,11 @@ const Shape kShapes[] = {
 constexpr double kShares[] = {0.003, 0.02, 0.3, 0.9, 1.0};
 
 TEST(SquaredVoxelDistances, AreThoseOfBruteForce) {
-  for (const Shape& shape : kShapes) {
+  for (const DistanceShape& shape : kShapes) {
     const VoxelGrid grid = MakeGrid(shape.size);
     for (const double share : kShares) {
       const std::vector<uint8_t> sources = RandomSources(1, grid, share);
-      const std::vector<double> expected = BruteForce(grid, sources);
+      const std::vector<double> expected = BruteForceDistance(grid, sources);
       const std::vector<int32_t> found = SquaredVoxelDistances(grid, sources, 1);
       for (size_t v = 0; v < found.size(); ++v) {
         const double value = found[v] == kNoSource ? INFINITY : found[v];
@@ -71,11 +71,11 @@ TEST(SquaredVoxelDistances, AreThoseOfBruteForce) {
 }
 
 TEST(SquaredDistances, AreThoseOfBruteForceWithAnySpacing) {
-  for (const Shape& shape : kShapes) {
+  for (const DistanceShape& shape : kShapes) {
     const VoxelGrid grid = MakeGrid(shape.size, shape.spacing);
     for (const double share : kShares) {
       const std::vector<uint8_t> sources = RandomSources(2, grid, share);
-      const std::vector<double> expected = BruteForce(grid, sources);
+      const std::vector<double> expected = BruteForceDistance(grid, sources);
       const std::vector<double> found = SquaredDistances(grid, sources, 1);
       for (size_t v = 0; v < found.size(); ++v) {
         if (std::isinf(expected[v])) {

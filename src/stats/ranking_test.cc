@@ -11,7 +11,7 @@ namespace segcal {
 namespace {
 
 using Values = std::vector<double>;
-const double kNan = std::nan("");
+const double kUndefined = std::nan("");
 
 TEST(AverageRanks, ShareRanksAmongTies) {
   EXPECT_EQ(AverageRanks(Values{3.0, 1.0, 3.0, 2.0}), (Values{3.5, 1.0, 3.5, 2.0}));
@@ -20,7 +20,8 @@ TEST(AverageRanks, ShareRanksAmongTies) {
 }
 
 TEST(AverageRanks, PutUndefinedValuesLast) {
-  EXPECT_EQ(AverageRanks(Values{kNan, 1.0, kNan, INFINITY}), (Values{3.5, 1.0, 3.5, 2.0}));
+  EXPECT_EQ(AverageRanks(Values{kUndefined, 1.0, kUndefined, INFINITY}),
+            (Values{3.5, 1.0, 3.5, 2.0}));
 }
 
 // Three methods, two cases, worked by hand.
@@ -51,7 +52,7 @@ TEST(MeanCaseRank, AveragesRanksWithinCases) {
 
 TEST(SumRank, LeavesUndefinedCasesOutOfMeansAndRanksUndefinedMethodsLast) {
   const std::vector<MetricTable> tables = {
-      {.goal = Goal::kLow, .values = {{kNan, 0.2}, {0.3, 0.1}, {kNan, kNan}}}};
+      {.goal = Goal::kLow, .values = {{kUndefined, 0.2}, {0.3, 0.1}, {kUndefined, kUndefined}}}};
   EXPECT_EQ(SumRank(tables), (Values{1.5, 1.5, 3.0}));
 }
 

@@ -18,6 +18,8 @@ Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed, int 
   return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), seed);
 }
 
+const FitOutcome& OutcomeOf(const Model& model) { return model.state().fit.outcome; }
+
 LogitsView ViewOf(const std::vector<float>& values, int64_t num_classes) {
   LogitsView view;
   view.data = values.data();

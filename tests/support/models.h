@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/model.h"
 #include "segcal/dataset.h"
 #include "segcal/model.h"
 #include "tests/support/scene.h"
@@ -15,6 +16,9 @@ Model TemperatureModel(const Dataset& dataset, double beta, const std::string& p
 
 // A pipeline fitted to a scene.
 Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed = 0, int threads = 2);
+
+// What the fit of a model says of itself.
+const FitOutcome& OutcomeOf(const Model& model);
 
 // A (C, voxels) view of float32 values in C order.
 LogitsView ViewOf(const std::vector<float>& values, int64_t num_classes);
