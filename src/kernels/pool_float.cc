@@ -26,9 +26,31 @@ using VU = hn::Vec<DU>;
 HWY_INLINE VF LoadRow(const float* row) { return hn::LoadU(DF(), row); }
 HWY_INLINE VF LoadRow(const uint16_t* row) { return LoadHalves(DF(), row); }
 
-// Vectors of voxels handled together: whole cache lines, because rows of planes a power of two
-// apart share one cache set and a line would not be there any more for its second half.
+// Vectors of voxels handled together.
 constexpr int kGroup = 4;
+
+// Rows fetched ahead of the one that is read, those of the next tile behind those of this one. More
+// would evict each other: lines of planes that are a power of two apart share one cache set.
+constexpr int64_t kRowsAhead = 4;
+
+// Copies row by row: whole rows are read at the speed of the memory, a line of each in turn is not.
+template <typename T>
+HWY_INLINE void CopyRows(const T* rows, int64_t class_stride, int64_t num_classes, float* out) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+  const DF d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t c = 0; c < num_classes; ++c) {
+    const T* row = rows + c * class_stride;
+    const int64_t next = c + kRowsAhead;
+    const T* ahead = rows + next % num_classes * class_stride + next / num_classes * kTileVoxels;
+    for (int64_t v = 0; v < kTileVoxels; v += kLine) {
+      __builtin_prefetch(ahead + v);
+      for (int64_t i = v; i < v + kLine; i += lanes) {
+        hn::Store(LoadRow(row + i), d, out + c * kTileVoxels + i);
+      }
+    }
+  }
+}
 
 // What a scan over the classes knows of one vector of voxels.
 struct Scan {
@@ -36,17 +58,13 @@ struct Scan {
   VF sum;  // NaN if a value is
 };
 
-// Copies the rows of a group to `out` and scans them.
-template <typename T>
-HWY_INLINE void CopyAndScan(
-    const T* rows, int64_t class_stride, int64_t num_classes, float* out, Scan* scan) {
+HWY_INLINE void ScanRows(const float* rows, int64_t num_classes, Scan* scan) {
   const DF d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int k = 0; k < kGroup; ++k) scan[k] = {hn::Set(d, -HUGE_VALF), hn::Zero(d)};
   for (int64_t c = 0; c < num_classes; ++c) {
     for (int k = 0; k < kGroup; ++k) {
-      const VF value = LoadRow(rows + c * class_stride + k * lanes);
-      hn::Store(value, d, out + c * kTileVoxels + k * lanes);
+      const VF value = hn::Load(d, rows + c * kTileVoxels + k * lanes);
       scan[k].largest = hn::Max(value, scan[k].largest);
       scan[k].sum = hn::Add(scan[k].sum, value);
     }
@@ -109,10 +127,11 @@ bool PoolRows(const T* rows,
   const VF floor = hn::Set(d, static_cast<float>(options.floor));
   const bool log_probs = options.input == InputKind::kLogProbs;
   const VF limit = hn::Set(d, log_probs ? kMaxLogProb : std::numeric_limits<float>::max());
+  CopyRows(rows, class_stride, num_classes, out.logits);
   bool clean = true;
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
     Scan scan[kGroup];
-    CopyAndScan(rows + v, class_stride, num_classes, out.logits + v, scan);
+    ScanRows(out.logits + v, num_classes, scan);
     SubtractLargest(scan, floor, num_classes, out.logits + v, out.decision + v);
     for (int k = 0; k < kGroup; ++k) {
       clean = clean && IsClean(scan[k], limit);
