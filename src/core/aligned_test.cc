@@ -15,6 +15,16 @@ TEST(AlignedBuffer, StartsOnACacheLine) {
   }
 }
 
+TEST(AlignedBuffer, StartsOnAHugePageWhereItIsLarge) {
+  constexpr int64_t kLarge = (int64_t{4} << 20) + 1;
+  AlignedBuffer buffer;
+  buffer.Reserve(100);
+  std::byte* large = buffer.Reserve(kLarge);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(large) % (size_t{2} << 20), 0u);
+  std::memset(large, 7, kLarge);
+  EXPECT_EQ(large[kLarge - 1], std::byte{7});
+}
+
 TEST(AlignedBuffer, KeepsItsContentsUntilItHasToGrow) {
   AlignedBuffer buffer;
   std::byte* first = buffer.Reserve(100);
