@@ -88,9 +88,12 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_search_finds_values_as_good_as_optuna(name):
-    """Median over seeds of the best excess of 40 trials, within a factor of 1.5 of Optuna's."""
+    """Median over seeds of the best excess of 40 trials, within a factor of 1.5 of Optuna's.
+
+    With 20 seeds the factor is 0.3 to 0.8, but 1.4 for "training", which therefore has more.
+    """
     function, least, space = FUNCTIONS[name]
-    trials, seeds = 40, 40
+    trials, seeds = 40, 40 if name == "training" else 20
     runs = probe("search_run", {"function": name, "space": space, "trials": trials, "seeds": seeds})
     ours = []
     for run in runs:
