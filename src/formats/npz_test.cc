@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <zlib.h>
-
 #include "formats/npy.h"
 #include "formats/test_files.h"
 
@@ -10,20 +8,6 @@ namespace {
 std::string Little(uint64_t value, int bytes) {
   std::string out;
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
-  return out;
-}
-
-std::string Deflated(std::string text) {
-  z_stream zlib{};
-  deflateInit2(&zlib, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&zlib, text.size()), '\0');
-  zlib.next_in = reinterpret_cast<Bytef*>(text.data());
-  zlib.avail_in = static_cast<uInt>(text.size());
-  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
-  zlib.avail_out = static_cast<uInt>(out.size());
-  deflate(&zlib, Z_FINISH);
-  out.resize(zlib.total_out);
-  deflateEnd(&zlib);
   return out;
 }
 
@@ -43,7 +27,7 @@ std::string Zip(const std::vector<Member>& members) {
   std::string out;
   std::string directory;
   for (const Member& member : members) {
-    const std::string stored = member.method == 8 ? Deflated(member.content) : member.content;
+    const std::string stored = member.method == 8 ? RawDeflate(member.content) : member.content;
     const auto* bytes = reinterpret_cast<const Bytef*>(member.content.data());
     const uint64_t crc = crc32_z(0, bytes, member.content.size()) ^ member.crc_error;
     const uint64_t size = member.claimed_bytes >= 0 ? static_cast<uint64_t>(member.claimed_bytes)

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/file.h"
@@ -30,10 +31,10 @@ inline std::string ToString(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// One gzip member, by zlib.
-inline std::string Gzip(std::string text) {
+// What zlib makes of a text; the window bits choose the container.
+inline std::string Deflate(std::string text, int window_bits) {
   z_stream zlib{};
-  deflateInit2(&zlib, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
+  deflateInit2(&zlib, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
   std::string out(deflateBound(&zlib, text.size()), '\0');
   zlib.next_in = reinterpret_cast<Bytef*>(text.data());
   zlib.avail_in = static_cast<uInt>(text.size());
@@ -44,6 +45,9 @@ inline std::string Gzip(std::string text) {
   deflateEnd(&zlib);
   return out;
 }
+// One gzip member, and the bare stream that zip archives hold.
+inline std::string Gzip(std::string text) { return Deflate(std::move(text), MAX_WBITS + 16); }
+inline std::string RawDeflate(std::string text) { return Deflate(std::move(text), -MAX_WBITS); }
 
 template <class T>
 std::string RawBytes(const std::vector<T>& values) {
