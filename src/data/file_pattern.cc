@@ -2,9 +2,9 @@
 #include "data/file_pattern.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
-#include <regex>
+#include <span>
+#include <string_view>
 
 #include "core/throw.h"
 
@@ -15,50 +15,72 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFields[] = {"case", "member", "group"};
 
-struct Compiled {
-  std::regex regex;
-  std::vector<std::string> names;  // of the capture groups
+// A part of a pattern: text as it stands, a star, or a field with its name.
+struct Piece {
+  enum class Kind { kText, kStar, kField } kind;
+  std::string text;
 };
 
-void AppendField(const std::string& pattern,
-                 const std::string& name,
-                 std::string* regex,
-                 std::vector<std::string>* names) {
+Piece Field(const std::string& pattern, const std::string& name) {
   if (std::find(std::begin(kFields), std::end(kFields), name) == std::end(kFields)) {
     Throw(ErrorCode::kInvalidArgument,
           "{}: unknown field {{{}}}; there are {{case}}, {{member}}, {{group}}",
           pattern,
           name);
   }
-  const auto seen = std::find(names->begin(), names->end(), name);
-  if (seen != names->end()) {
-    *regex += fmt::format("\\{}", seen - names->begin() + 1);
-    return;
-  }
-  names->push_back(name);
-  *regex += "([^/]+?)";
+  return {Piece::Kind::kField, name};
 }
 
-Compiled Compile(const std::string& pattern) {
-  Compiled compiled;
-  std::string regex;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '{') {
-      const size_t close = pattern.find('}', i);
+std::vector<Piece> Parse(const std::string& pattern) {
+  std::vector<Piece> pieces;
+  for (size_t begin = 0; begin < pattern.size();) {
+    size_t end = begin + 1;
+    if (pattern[begin] == '*') {
+      pieces.push_back({Piece::Kind::kStar, "*"});
+    } else if (pattern[begin] == '{') {
+      const size_t close = pattern.find('}', begin);
       if (close == std::string::npos)
         Throw(ErrorCode::kInvalidArgument, "{}: a {{ without }}", pattern);
-      AppendField(pattern, pattern.substr(i + 1, close - i - 1), &regex, &compiled.names);
-      i = close;
-    } else if (c == '*') {
-      regex += "[^/]*";
+      pieces.push_back(Field(pattern, pattern.substr(begin + 1, close - begin - 1)));
+      end = close + 1;
     } else {
-      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '/' && c != '_') regex += '\\';
-      regex += c;
+      end = std::min(pattern.find_first_of("{*", begin), pattern.size());
+      pieces.push_back({Piece::Kind::kText, pattern.substr(begin, end - begin)});
     }
+    begin = end;
   }
-  compiled.regex = std::regex(regex);
-  return compiled;
+  return pieces;
+}
+
+using Values = std::map<std::string, std::string>;
+
+// Whether `path` has the form of `pieces`, of which fields with a value stand for that value; adds
+// those of the others. A star takes as much as it can, a field as little.
+bool Matches(std::span<const Piece> pieces, std::string_view path, Values* values) {
+  if (pieces.empty()) return path.empty();
+  const Piece& piece = pieces.front();
+  const auto rest_matches = [&](size_t taken) {
+    return Matches(pieces.subspan(1), path.substr(taken), values);
+  };
+  const auto is_text = [&](const std::string& text) {
+    return path.starts_with(text) && rest_matches(text.size());
+  };
+  if (piece.kind == Piece::Kind::kText) return is_text(piece.text);
+  const size_t room = std::min(path.find('/'), path.size());
+  if (piece.kind == Piece::Kind::kStar) {
+    for (size_t taken = room + 1; taken-- > 0;) {
+      if (rest_matches(taken)) return true;
+    }
+    return false;
+  }
+  const auto known = values->find(piece.text);
+  if (known != values->end()) return is_text(known->second);
+  for (size_t taken = 1; taken <= room; ++taken) {
+    (*values)[piece.text] = path.substr(0, taken);
+    if (rest_matches(taken)) return true;
+  }
+  values->erase(piece.text);
+  return false;
 }
 
 // The folder before the first field or star.
@@ -111,7 +133,7 @@ bool NaturalLess(const std::string& a, const std::string& b) {
 }
 
 std::vector<PatternMatch> FindFiles(const std::string& pattern) {
-  const Compiled compiled = Compile(pattern);
+  const std::vector<Piece> pieces = Parse(pattern);
   std::vector<PatternMatch> matches;
   const fs::path folder = FixedFolder(pattern);
   if (!fs::is_directory(folder)) return matches;
@@ -125,13 +147,8 @@ std::vector<PatternMatch> FindFiles(const std::string& pattern) {
     if (it.depth() >= levels) it.disable_recursion_pending();
     std::error_code gone;  // a file that vanished meanwhile, or a broken link
     if (!it->is_regular_file(gone)) continue;
-    const std::string path = Spelled(it->path(), pattern);
-    std::smatch found;
-    if (!std::regex_match(path, found, compiled.regex)) continue;
-    PatternMatch match{.path = path, .values = {}};
-    for (size_t g = 0; g < compiled.names.size(); ++g)
-      match.values[compiled.names[g]] = found[g + 1].str();
-    matches.push_back(std::move(match));
+    PatternMatch match{.path = Spelled(it->path(), pattern), .values = {}};
+    if (Matches(pieces, match.path, &match.values)) matches.push_back(std::move(match));
   }
   if (error)
     Throw(ErrorCode::kIo, "{}: cannot list the folder: {}", folder.string(), error.message());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tests/support/errors.h"
 #include "tests/support/temp_folder.h"
@@ -81,6 +82,30 @@ TEST(FindFiles, RequiresTheSameTextForTheSameField) {
   folder.Put("a/a_pred.npy", "");
   folder.Put("b/a_pred.npy", "");
   EXPECT_EQ(PathsOf(folder, "{case}/{case}_pred.npy"), (Paths{"a/a_pred.npy"}));
+}
+
+TEST(FindFiles, TakesAsLittleAsItCanForAFieldAndAsMuchForAStar) {
+  const TempFolder folder;
+  folder.Put("a_b_c.npy", "");
+  const auto values = [&](const std::string& pattern) {
+    const auto matches = FindFiles(folder.File(pattern));
+    return matches.empty() ? std::map<std::string, std::string>{} : matches[0].values;
+  };
+  using Values = std::map<std::string, std::string>;
+  EXPECT_EQ(values("{case}_*.npy"), (Values{{"case", "a"}}));
+  EXPECT_EQ(values("*_{case}.npy"), (Values{{"case", "c"}}));
+  EXPECT_EQ(values("*{case}*.npy"), (Values{{"case", "c"}}));
+  EXPECT_EQ(values("{case}_{member}.npy"), (Values{{"case", "a"}, {"member", "b_c"}}));
+  EXPECT_EQ(values("{case}_{member}_c.npy"), (Values{{"case", "a"}, {"member", "b"}}));
+  EXPECT_EQ(values("{case}_b_c{member}.npy"), Values{});  // a field is never empty
+}
+
+// The first reading that fits a piece need not fit the whole.
+TEST(FindFiles, GoesBackWhereTheSameFieldComesAgain) {
+  const TempFolder folder;
+  folder.Put("x_1/x_1_x.npy", "");
+  EXPECT_EQ(FindFiles(folder.File("{case}/{case}_{group}.npy")).at(0).values,
+            (std::map<std::string, std::string>{{"case", "x_1"}, {"group", "x"}}));
 }
 
 TEST(FindFiles, TakesAStarForAnythingWithinAName) {
