@@ -9,13 +9,14 @@ namespace {
 
 // Position in C order of the element that stands at `linear` in Fortran order.
 int64_t FromFortran(const std::vector<int64_t>& shape, int64_t linear) {
-  std::vector<int64_t> index;
+  int64_t stride = 1;
+  for (const int64_t length : shape) stride *= length;
+  int64_t c_order = 0;
   for (const int64_t length : shape) {
-    index.push_back(linear % length);
+    stride /= length;
+    c_order += linear % length * stride;
     linear /= length;
   }
-  int64_t c_order = 0;
-  for (size_t axis = 0; axis < shape.size(); ++axis) c_order = c_order * shape[axis] + index[axis];
   return c_order;
 }
 
