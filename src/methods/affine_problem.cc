@@ -103,8 +103,9 @@ std::vector<int64_t> ImplicitSampleSizes(const AffineShape& shape,
   const double of_rest = std::clamp((room - all_needed) / rest, 0.0, 1.0);
   std::vector<int64_t> sizes;
   for (const int64_t own : voxels) {
+    const int64_t share = own / kImplicitShare;
     const auto needed = static_cast<double>(std::min(own, least));
-    const double more = std::max(0.0, static_cast<double>(own / kImplicitShare) - needed);
+    const double more = std::max(0.0, static_cast<double>(share) - needed);
     sizes.push_back(
         std::max(kTileVoxels, static_cast<int64_t>(of_needed * needed + of_rest * more)));
   }
