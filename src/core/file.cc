@@ -39,11 +39,24 @@ std::string TemporaryNameFor(const std::string& path) {
   return fmt::format("{}.{}.{}.tmp", path, ::getpid(), serial.fetch_add(1));
 }
 
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+// A file without a name gets one through its number in this folder.
+constexpr const char* kOpenFiles = "/proc/self/fd";
+
+// In the folder of `path`; negative where the file system has no such files.
+int OpenUnnamed(const std::string& path) {
+  if (::access(kOpenFiles, X_OK) != 0) return -1;
+  return ::open(FolderOf(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+}
+
 // The new name survives a loss of power only once its folder is on disk, too. Some file systems
 // cannot sync folders; the file itself is safe there.
 void SyncFolderOf(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = ::open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
   ::fsync(fd);
   ::close(fd);
@@ -112,16 +125,19 @@ void WriteFully(int fd, const std::string& path, int64_t offset, std::span<const
   }
 }
 
-OutputFile::OutputFile(const std::string& path)
+OutputFile::OutputFile(const std::string& path, Until until)
     : path_(PlainTarget(path)), temporary_(TemporaryNameFor(path_)) {
+  if (until == Until::kUnnamed) fd_ = OpenUnnamed(path_);
+  if (fd_ >= 0) return;
   fd_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0) ThrowErrno(path_, "create");
+  has_name_ = true;
 }
 
 OutputFile::~OutputFile() {
   if (fd_ < 0) return;
   ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (has_name_) ::unlink(temporary_.c_str());
 }
 
 void OutputFile::WriteAt(int64_t offset, std::span<const std::byte> data) {
@@ -135,6 +151,13 @@ void OutputFile::Append(std::span<const std::byte> data) {
 
 void OutputFile::Commit() {
   if (::fsync(fd_) != 0) ThrowErrno(path_, "sync");
+  if (!has_name_) {
+    // A link cannot replace a file, a rename can.
+    const std::string open_file = fmt::format("{}/{}", kOpenFiles, fd_);
+    if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      ThrowErrno(path_, "name");
+    has_name_ = true;
+  }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) ThrowErrno(path_, "rename into place");
   ::close(fd_);
   fd_ = -1;
@@ -152,6 +175,8 @@ void CreateFolder(const std::string& path) {
   std::filesystem::create_directories(path, error);
   if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", path, error.message());
 }
+
+void CreateFolderOf(const std::string& file) { CreateFolder(FolderOf(file)); }
 
 int OpenTemporary(const std::string& folder) {
   std::error_code error;

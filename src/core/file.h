@@ -32,11 +32,14 @@ class InputFile {
 // The whole file as text; longer than max_bytes is an Error.
 std::string ReadText(const std::string& path, int64_t max_bytes);
 
-// A file being written under a temporary name in the folder of its final name. Commit syncs and
-// renames; without Commit the temporary file is removed. WriteAt is safe from several threads.
+// A file being written in the folder of its final name, without a name where the file system can do
+// that: nothing is left then even of a process that is killed. Elsewhere it has a temporary name.
+// Commit syncs and gives it its final name; without Commit it is removed. WriteAt is safe from
+// several threads.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);
+  enum class Until { kUnnamed, kNamed };  // before Commit; the second is for file systems of old
+  explicit OutputFile(const std::string& path, Until until = Until::kUnnamed);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
@@ -50,6 +53,7 @@ class OutputFile {
  private:
   std::string path_;
   std::string temporary_;
+  bool has_name_ = false;  // the temporary one
   int fd_ = -1;
   int64_t appended_ = 0;
 };
@@ -59,6 +63,8 @@ void WriteText(const std::string& path, std::string_view text);
 
 // Makes the folder and those above it, unless they are there.
 void CreateFolder(const std::string& path);
+// The same for the folder a file is to be in.
+void CreateFolderOf(const std::string& file);
 
 // An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the
 // fd.

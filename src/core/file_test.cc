@@ -26,11 +26,13 @@ std::string ReadAt(const InputFile& file, int64_t offset, size_t count) {
   return text;
 }
 
-TEST(OutputFile, AppearsUnderItsNameOnlyAtCommit) {
+class EveryOutputFile : public ::testing::TestWithParam<OutputFile::Until> {};
+
+TEST_P(EveryOutputFile, AppearsUnderItsNameOnlyAtCommit) {
   const TempFolder folder;
   const std::string path = folder.Put("out", "old");
   {
-    OutputFile file(path);
+    OutputFile file(path, GetParam());
     file.Append(BytesOf("new "));
     file.Append(BytesOf("text"));
     EXPECT_EQ(folder.Get("out"), "old");
@@ -40,14 +42,18 @@ TEST(OutputFile, AppearsUnderItsNameOnlyAtCommit) {
   EXPECT_EQ(folder.NumFiles(), 1u);
 }
 
-TEST(OutputFile, LeavesNothingBehindWithoutCommit) {
+TEST_P(EveryOutputFile, LeavesNothingBehindWithoutCommit) {
   const TempFolder folder;
   {
-    OutputFile file(folder.File("out"));
+    OutputFile file(folder.File("out"), GetParam());
     file.Append(BytesOf("half"));
   }
   EXPECT_EQ(folder.NumFiles(), 0u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Until,
+                         EveryOutputFile,
+                         ::testing::Values(OutputFile::Until::kUnnamed, OutputFile::Until::kNamed));
 
 TEST(OutputFile, LeavesNothingBehindWhenTheNameIsTaken) {
   const TempFolder folder;
@@ -63,6 +69,14 @@ TEST(CreateFolder, MakesThoseAboveAndNamesWhatIsInTheWay) {
   WriteText(folder.File("a/b/c"), "text");
   ExpectError(
       ErrorCode::kIo, {folder.File("a/b/c")}, [&] { CreateFolder(folder.File("a/b/c/d")); });
+}
+
+TEST(CreateFolder, MakesTheFolderOfAFile) {
+  const TempFolder folder;
+  CreateFolderOf(folder.File("a/b/file"));
+  WriteText(folder.File("a/b/file"), "text");
+  EXPECT_EQ(folder.Get("a/b/file"), "text");
+  CreateFolderOf("file");  // of the folder we are in, which is there
 }
 
 TEST(OutputFile, NamesAFileInAFolderThatDoesNotExist) {
