@@ -57,7 +57,7 @@ std::string ApplyFooter() {
       "and log(classes) for entropy; PNG is for 2-D cases, and NIfTI has no f16. Masked voxels "
       "keep the uncalibrated probabilities.\n\n";
   text += "Examples:\n  segcal apply ts.json camvid/dataset.json -o calibrated --split test\n";
-  text += "  segcal apply ts.json hippocampus -o maps --write confidence,entropy --format nifti";
+  text += "  segcal apply brain.json hippocampus -o maps --write confidence,entropy --format nifti";
   return text;
 }
 
@@ -70,7 +70,8 @@ Action SetUpApply(CLI::App& app) {
       ->required();
   app.add_option("-o,--output", given->output, "Folder to write <case id>.<extension> to")
       ->required();
-  app.add_option("--split", given->options.split, "Only the cases of this split");
+  app.add_option(
+      "--split", given->options.split, "Only the cases of this split (default: all cases)");
   app.add_option("--write",
                  given->options.write,
                  "What to write, separated by commas (default probabilities)")

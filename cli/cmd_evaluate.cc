@@ -176,14 +176,27 @@ void Check(const EvaluateArguments& given,
            const Dataset& dataset,
            const std::vector<Model>& models) {
   for (const std::string* file : {&given.output, &given.csv, &given.cells}) {
-    const std::string folder = std::filesystem::path(*file).parent_path().string();
-    if (!folder.empty()) CreateFolder(folder);
+    if (!file->empty()) CreateFolderOf(*file);
   }
   PictureCase(dataset, given.picture_case);
   std::vector<std::string> pipelines;
   pipelines.reserve(models.size());
   for (const Model& model : models) pipelines.push_back(model.pipeline());
   ReferenceIndex(pipelines, given.statistics_options.reference);
+}
+
+// Cases that fit takes unless told otherwise make a model look better than it is.
+void WarnOfFittedCases(const EvaluateArguments& given, const Dataset& dataset) {
+  if (given.models.empty() || !given.options.split.empty()) return;
+  const auto fitted = std::count_if(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) {
+    return c.split == "calibration" || c.split == "validation";
+  });
+  if (fitted == 0) return;
+  Warn(fmt::format(
+      "{} of the {} cases are of split \"calibration\" or \"validation\", which models are fitted "
+      "on and chosen by; --split test leaves them out",
+      fitted,
+      dataset.cases.size()));
 }
 
 void Run(const EvaluateArguments& given) {
@@ -196,13 +209,14 @@ void Run(const EvaluateArguments& given) {
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
   const std::vector<Model> models = ModelsOf(given, dataset);
   Check(given, dataset, models);
+  WarnOfFittedCases(given, dataset);
   EvaluateResult result = Evaluate(dataset, models, options);
   if (given.statistics || !given.statistics_options.reference.empty())
     result.statistics = StatisticsOf(given, result);
   EndProgress(&options.run);
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);
-  for (const std::string& warning : result.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : result.warnings) Warn(warning);
   std::vector<std::string> files = WriteTables(given, result);
   if (!given.figures.empty()) {
     const auto figures = WriteFigures(given, EvaluatedCases(dataset, result), models, result);
@@ -227,10 +241,13 @@ std::string EvaluateFooter() {
   text +=
       "\nExamples:\n"
       "  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o metrics.json\n"
-      "  segcal evaluate camvid -p 'none(z)' -m ts.json -m dc.json --statistics --table latex\n"
+      "  segcal evaluate camvid -p 'none(z)' -m ts.json -m dc.json --split test --statistics \\\n"
+      "    --table latex\n"
       "  segcal evaluate camvid -m models --split test --table markdown\n"
-      "  segcal evaluate hippocampus -m ts.json --metrics nll,ece,ba_ece --set distance=physical\n"
-      "  segcal evaluate camvid -m ts.json --split test --metrics all --figures figures";
+      "  segcal evaluate hippocampus -m brain.json --split test --metrics nll,ece,ba_ece \\\n"
+      "    --set distance=physical\n"
+      "  segcal evaluate camvid -m ts.json --split test --metrics all -o metrics.json --figures "
+      "figures";
   return text;
 }
 
@@ -254,11 +271,13 @@ Action SetUpEvaluate(CLI::App& app) {
   app.add_option(
          "--metrics",
          given->options.families,
-         "What to compute and show, families or metrics, comma-separated; all: also what is "
-         "only computed when named")
+         "What to compute and show, families or metrics, comma-separated (default: all families "
+         "but those marked below); all: those too, and the table shows the main ones, -o and "
+         "--csv every number")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--split", given->options.split, "Only the cases of this split");
+  app.add_option(
+      "--split", given->options.split, "Only the cases of this split (default: all cases)");
   app.add_option("--figures", given->figures, "Folder for reliability diagrams and maps of a case");
   app.add_option("--picture", given->picture_case, "Case to draw (default: the first)");
   app.add_option("--set", given->set, "Option of a metric, key=value; several times")

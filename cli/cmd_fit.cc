@@ -49,9 +49,12 @@ std::string CalibratorHelp() {
 void PrintReport(const Model& model, const std::string& output, double seconds) {
   const FitReport& fit = model.state().fit;
   const FitOutcome& outcome = fit.outcome;
-  fmt::print(
-      "{}: {} in {} passes, {:.2f} s\n", model.pipeline(), outcome.status, outcome.passes, seconds);
-  fmt::print("  {} labelled voxels of {} cases\n", HumanCount(fit.labelled), fit.cases);
+  fmt::print("{}: {} in {}, {:.2f} s\n",
+             model.pipeline(),
+             outcome.status,
+             Counted(outcome.passes, "pass", "es"),
+             seconds);
+  fmt::print("  {} labelled voxels of {}\n", HumanCount(fit.labelled), Counted(fit.cases, "case"));
   fmt::print("  NLL {:.5f} -> {:.5f}\n", fit.nll_before, outcome.nll_after);
   if (const Json parameters = model.state().calibrator->Parameters(); parameters.contains("beta")) {
     const double beta = parameters["beta"].get<double>();
@@ -78,7 +81,8 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
   fmt::print("  translation invariant: {}; preserves: {}\n",
              model.translation_invariant() ? "yes" : "no",
              model.preserves());
-  for (const std::string& warning : outcome.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : outcome.warnings)
+    Warn(fmt::format("{}: {}", model.pipeline(), warning));
   fmt::print("wrote {}\n", output);
 }
 
@@ -100,10 +104,10 @@ void FitOne(const Dataset& dataset,
   options.run = given.run.Make();
   options.checkpoint = output + ".part";
   if (!options.resume && std::filesystem::exists(options.checkpoint)) {
-    fmt::print(stderr,
-               "warning: {} was left by a fit that was stopped; this one starts afresh (--resume "
-               "would go on with it)\n",
-               options.checkpoint);
+    Warn(fmt::format(
+        "{} was left by a fit that was stopped; this one starts afresh (--resume would go on with "
+        "it)",
+        options.checkpoint));
   }
   const auto began = std::chrono::steady_clock::now();
   const FitResult result = Fit(dataset, pipeline, options);
@@ -123,6 +127,7 @@ void FitOne(const Dataset& dataset,
 void Run(const FitArguments& given) {
   const std::vector<std::string> pipelines = ExpandPipelines(given.pipelines);
   const Dataset dataset = LoadDataset(given.dataset);
+  CreateFolderOf(given.output);
   if (pipelines.size() == 1) return FitOne(dataset, pipelines[0], given.output, given);
   CreateFolder(given.output);
   for (const std::string& pipeline : pipelines) {

@@ -83,11 +83,11 @@ std::string SplitCounts(const Dataset& dataset) {
 }
 
 void PrintSummary(const std::string& file, const Dataset& dataset) {
-  fmt::print("wrote {}: {} cases, {} members, {} classes\n",
+  fmt::print("wrote {}: {}, {}, {}\n",
              file,
-             dataset.cases.size(),
-             dataset.cases.front().members.size(),
-             dataset.classes.size());
+             Counted(std::ssize(dataset.cases), "case"),
+             Counted(std::ssize(dataset.cases.front().members), "member"),
+             Counted(std::ssize(dataset.classes), "class", "es"));
   const std::string splits = SplitCounts(dataset);
   if (!splits.empty()) fmt::print("splits: {}\n", splits);
   const auto unlabelled = std::count_if(
@@ -98,6 +98,8 @@ void PrintSummary(const std::string& file, const Dataset& dataset) {
 }
 
 void Run(const IndexArguments& given) {
+  std::vector<std::pair<std::string, double>> splits;
+  for (const std::string& text : given.splits) splits.push_back(ParseSplit(text));
   Dataset dataset;
   const std::filesystem::path output(given.output);
   dataset.folder = output.parent_path().string();
@@ -118,11 +120,8 @@ void Run(const IndexArguments& given) {
   IndexFiles(given.patterns, given.allow_missing, &dataset);
   if (dataset.classes.empty()) NumberClasses(&dataset);
   CheckFirstCase(dataset);
-  if (!given.splits.empty()) {
-    std::vector<std::pair<std::string, double>> splits;
-    for (const std::string& text : given.splits) splits.push_back(ParseSplit(text));
-    AssignSplits(&dataset, splits, given.seed);
-  }
+  if (!splits.empty()) AssignSplits(&dataset, splits, given.seed);
+  CreateFolderOf(given.output);
   SaveDataset(given.output, dataset);
   if (given.json) {
     fmt::print("{}",
@@ -171,7 +170,11 @@ Action SetUpIndex(CLI::App& app) {
       "--key",
       given->key,
       "Array inside .npz files (default: probabilities, softmax, logits, or the only one)");
-  app.add_option("--split", given->splits, "name=share, separated by commas; groups stay together")
+  app.add_option(
+         "--split",
+         given->splits,
+         "name=share, separated by commas; groups stay together. Shares are of all cases, scaled "
+         "to a sum of one")
       ->delimiter(',');
   app.add_option("--seed", given->seed, "Seed of the split")->capture_default_str();
   app.add_flag(

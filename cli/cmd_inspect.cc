@@ -141,12 +141,13 @@ void PrintWarnings(const DatasetSummary& summary) {
 }
 
 void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
-  fmt::print("{}: {} cases, {} members of {}, {} classes, {} voxels ({} labelled)\n\n",
+  const int64_t members = dataset.cases.empty() ? 0 : std::ssize(dataset.cases[0].members);
+  fmt::print("{}: {}, {} of {}, {}, {} voxels ({} labelled)\n\n",
              dataset.name,
-             summary.cases.size(),
-             dataset.cases.empty() ? 0 : dataset.cases[0].members.size(),
+             Counted(std::ssize(summary.cases), "case"),
+             Counted(members, "member"),
              dataset.input,
-             dataset.classes.size(),
+             Counted(dataset.num_classes(), "class", "es"),
              HumanCount(summary.voxels),
              HumanCount(summary.labelled));
   PrintCases(summary);

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 #include "core/throw.h"
 
@@ -49,15 +50,23 @@ RunOptions RunFlags::Make() const {
 
 void EndProgress(RunOptions* options) { options->progress = {}; }
 
+void Warn(const std::string& text) {
+  std::fflush(stdout);  // where both end in one file, the warning comes after what it is about
+  fmt::print(stderr, "warning: {}\n", text);
+}
+
 void ReportSkipped(const std::vector<std::string>& skipped) {
   for (const std::string& line : skipped) fmt::print(stderr, "skipped {}\n", line);
 }
 
 void ReportRenormalised(int64_t rows) {
   if (rows == 0) return;
-  fmt::print(stderr,
-             "warning: {} probability rows did not sum to one within 1e-3 and were renormalised\n",
-             rows);
+  Warn(fmt::format("{} probability rows did not sum to one within 1e-3 and were renormalised",
+                   rows));
+}
+
+std::string Counted(int64_t count, const char* word, const char* plural) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : plural);
 }
 
 int64_t PictureCase(const Dataset& dataset, const std::string& id) {

@@ -54,6 +54,9 @@ ProgressCallback ProgressDisplay();
 // Clears the bar: before anything else is printed.
 void EndProgress(RunOptions* options);
 
+// A line on standard error.
+void Warn(const std::string& text);
+
 // Lines on standard error for what was left out.
 void ReportSkipped(const std::vector<std::string>& skipped);
 
@@ -63,6 +66,9 @@ void ReportRenormalised(int64_t rows);
 // The index of the case that --picture names, 0 where it names none; an Error if it is not among
 // the cases at hand.
 int64_t PictureCase(const Dataset& dataset, const std::string& id);
+
+// "1 case", "2 cases", "3 classes".
+std::string Counted(int64_t count, const char* word, const char* plural = "s");
 
 // "1.2 M" style for counts of voxels.
 std::string HumanCount(int64_t count);

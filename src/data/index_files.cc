@@ -56,13 +56,21 @@ std::vector<std::pair<std::string, ByCase>> FindMembers(const std::vector<std::s
       const std::string id = match.values.at("case");
       if (!member->second.emplace(id, match).second) {
         Throw(ErrorCode::kInvalidArgument,
-              "{}: two files of member {} for case \"{}\"",
+              "{}: case \"{}\" has two files, {} and {}: make the pattern narrower, or let "
+              "{{member}} "
+              "tell them apart",
               pattern,
-              name,
-              id);
+              id,
+              member->second.at(id).path,
+              match.path);
       }
     }
-    if (members.size() == before) Throw(ErrorCode::kIo, "{}: no file matches", pattern);
+    if (members.size() == before) {
+      Throw(ErrorCode::kIo,
+            "{}: no file matches; a pattern that does not begin with / begins at {}",
+            pattern,
+            std::filesystem::current_path().string());
+    }
     std::sort(members.begin() + static_cast<std::ptrdiff_t>(before),
               members.end(),
               [](const auto& a, const auto& b) { return NaturalLess(a.first, b.first); });

@@ -140,7 +140,7 @@ int32_t LabelReader::ClassOf(int64_t value, int64_t voxel) const {
         label_map_.empty() ? "a class" : "a value of label_map, giving a class",
         num_classes_,
         ignore_label_ ? fmt::format(" or the ignore label {}", *ignore_label_)
-                      : " (no ignore_label is set)");
+                      : " (no ignore label is set; index --ignore-label names one)");
 }
 
 // Bytes with a label map: one look-up per voxel. False if some value has no class.

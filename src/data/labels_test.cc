@@ -137,7 +137,7 @@ TEST(LabelReader, NamesFileValueAndVoxelOfALabelOutOfRange) {
   }
   Dataset without_ignore = ThreeClasses();
   without_ignore.ignore_label.reset();
-  ExpectError(ErrorCode::kBadData, {"label 255", "no ignore_label is set"}, [&] {
+  ExpectError(ErrorCode::kBadData, {"label 255", "no ignore label is set", "--ignore-label"}, [&] {
     ReadLabels(without_ignore, DType::kU8, {255});
   });
 }

@@ -14,7 +14,7 @@ constexpr int64_t kLeastMemory = int64_t{64} << 20;
 StreamOptions StreamOptionsOf(const RunOptions& run) {
   if (run.memory < kLeastMemory) {
     Throw(ErrorCode::kInvalidArgument,
-          "memory of {} bytes; at least {} are required",
+          "memory of {} bytes; at least {} (64M) are required",
           run.memory,
           kLeastMemory);
   }

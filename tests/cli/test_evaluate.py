@@ -226,3 +226,21 @@ def test_a_folder_of_models_is_all_of_them_in_the_order_of_methods(tmp_path):
     assert [p["pipeline"] for p in found[1:3]] == ["ts(p)", "ts(z)"]
     (tmp_path / "empty").mkdir()
     assert "empty" in fails(2, "evaluate", dataset, "-m", tmp_path / "empty")
+
+
+def test_warns_of_cases_that_models_are_fitted_on(tmp_path):
+    rng = np.random.default_rng(4)
+    entries = []
+    for k, split in enumerate(["calibration", "validation", "test", "test"]):
+        members, labels = random_case(rng, 3, (20, 15))
+        entries.append(save_case(tmp_path, f"case{k}", members, labels, split=split))
+    dataset = describe(tmp_path, entries, 3)
+    run("fit", dataset, "-p", "ts(z)", "-o", tmp_path / "m.json", "--quiet")
+
+    def warning(*options):
+        return run("evaluate", dataset, "--quiet", *options).stderr
+
+    assert "2 of the 4 cases" in warning("-m", tmp_path / "m.json")
+    assert "--split test" in warning("-m", tmp_path / "m.json")
+    assert warning("-m", tmp_path / "m.json", "--split", "test") == ""
+    assert warning("-p", "none(z)") == ""

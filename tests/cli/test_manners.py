@@ -96,10 +96,19 @@ def test_warnings_go_to_standard_error(tmp_path):
     dataset = small_dataset(tmp_path, num_classes=4)
     change(dataset, lambda d: d.update(label_map={"0": 0, "1": 1, "2": 1, "3": 0}))
     done = run("fit", dataset, "-o", tmp_path / "m.json")
-    assert "warning: no voxel is labelled c2, c3" in done.stderr
+    assert "warning: ts(z): no voxel is labelled c2, c3" in done.stderr
     assert "warning:" not in done.stdout
     model = json.loads((tmp_path / "m.json").read_text())
     assert model["fit"]["warnings"] == ["no voxel is labelled c2, c3"]
+
+
+def test_folders_of_outputs_are_made(tmp_path):
+    dataset = small_dataset(tmp_path)
+    fit(dataset, "ts(z)", tmp_path / "new" / "models" / "m.json")
+    run("evaluate", dataset, "-m", tmp_path / "new" / "models" / "m.json", "-o",
+        tmp_path / "other" / "metrics.json", "--quiet")
+    assert (tmp_path / "new" / "models" / "m.json").exists()
+    assert (tmp_path / "other" / "metrics.json").exists()
 
 
 def start(*arguments, **options):
@@ -116,6 +125,15 @@ def stop(process):
     process.wait()
 
 
+def has_unnamed_files(folder):
+    """Whether the file system has files without a name, of which nothing stays."""
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR))
+        return True
+    except OSError:
+        return False
+
+
 def test_progress_is_plain_lines_where_there_is_no_terminal(tmp_path):
     process = start("simulate", tmp_path / "long", *LONG, stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, text=True)
@@ -126,6 +144,8 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(tmp_path):
     assert re.fullmatch(r"simulate roads: +\d+ %  \S+ ?\S* voxels/s  \d+:\d\d left\n", line)
     assert process.stdout.read() == ""
     assert not (tmp_path / "long" / "dataset.json").exists(), "a killed simulation looks complete"
+    if has_unnamed_files(tmp_path):
+        assert not list(tmp_path.rglob("*.tmp")), "a killed program left half a file"
     process.stdout.close()
     process.stderr.close()
 
