@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "core/file.h"
 #include "core/json.h"
 #include "core/throw.h"
 #include "data/case_reader.h"
