@@ -12,8 +12,8 @@
 #include "segcal/error.h"
 #include "segcal/simulate.h"
 #include "segcal/verify.h"
-#include "tests/support/models.h"
-#include "tests/support/scene.h"
+#include "tests/conformance/method_test.h"
+#include "tests/support/scene_files.h"
 #include "tests/support/temp_folder.h"
 
 namespace segcal {
@@ -22,20 +22,11 @@ namespace {
 using testing::RandomScene;
 using testing::Scene;
 
-class EveryMethod : public ::testing::TestWithParam<const CalibratorInfo*> {
+class EveryMethod : public testing::MethodTest {
  protected:
-  // What stands before a + gets the simplest calibrator as its base.
-  std::string Pipeline(const std::string& pooling = "z") const {
-    return std::string(GetParam()->name) + (GetParam()->composes ? "+ts" : "") + "(" + pooling +
-           ")";
-  }
-  Model FitTo(const Scene& scene, const std::string& pooling = "z") const {
-    return FitStream(*scene.Stream(2), ParsePipeline(Pipeline(pooling)), /*seed=*/7);
-  }
-  // Scenes and generated inputs have none.
-  bool NeedsImage() const {
-    return MakeCalibrator(ParsePipeline(Pipeline()).stages, {})->needs().image;
-  }
+  // Fits to the scene and checks what the model declares on this many generated voxels, or on those
+  // of the scene where the method looks at images, which generated cases do not have.
+  VerifyResult Checked(const Scene& scene, int64_t voxels, const std::string& pooling = "z") const;
 };
 
 // Sanitizers look for what code does wrong, which more voxels of the same kind do not show: a tenth
@@ -51,6 +42,15 @@ VerifyOptions Voxels(int64_t voxels) {
   options.voxels = voxels / kShare;
   options.run.threads = 2;
   return options;
+}
+
+VerifyResult EveryMethod::Checked(const Scene& scene,
+                                  int64_t voxels,
+                                  const std::string& pooling) const {
+  const Model model = FitTo(scene, 2, pooling);
+  if (!NeedsImage()) return Verify(model, Voxels(voxels));
+  const testing::TempFolder folder;
+  return Verify(model, testing::WriteScene(scene, folder.path()), Voxels(0));
 }
 
 const VerifyCheck& Find(const VerifyResult& result, const std::string& name) {
@@ -71,30 +71,33 @@ Scene TiltedScene() {
   return scene;
 }
 
+constexpr int64_t kManyVoxels = 1'000'000;
+
 TEST_P(EveryMethod, HoldsWhatItDeclaresOnManyVoxels) {
-  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
-  const VerifyOptions options = Voxels(1'000'000);
-  const VerifyResult result = Verify(FitTo(TiltedScene()), options);
+  const Scene scene = Complete(TiltedScene());
+  const VerifyResult result = Checked(scene, kManyVoxels);
   EXPECT_TRUE(result.holds()) << ToJson(result);
-  EXPECT_GE(Find(result, "rows").voxels, options.voxels);
+  if (NeedsImage()) {
+    EXPECT_EQ(Find(result, "rows").voxels, 2 * scene.num_voxels());
+    return;  // the cases of a data set have no twins with offsets
+  }
+  EXPECT_GE(Find(result, "rows").voxels, kManyVoxels / kShare);
   // Whoever does not declare to forget offsets is seen to depend on them.
   const VerifyCheck& translation = Find(result, "translation");
   EXPECT_EQ(translation.violations > 0, !result.translation_invariant);
 }
 
 TEST_P(EveryMethod, HoldsWhatItDeclaresForEveryPooling) {
-  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
-  const Scene scene = RandomScene({.num_members = 2, .num_classes = 4});
+  const Scene scene = MakeScene({.num_members = 2, .num_classes = 4});
   for (const char* pooling : {"p", "z1"}) {
-    const VerifyResult result = Verify(FitTo(scene, pooling), Voxels(100'000));
+    const VerifyResult result = Checked(scene, 100'000, pooling);
     EXPECT_TRUE(result.holds()) << pooling << ToJson(result);
   }
 }
 
 // Data on which a fit runs to the ends of what it may be.
 TEST_P(EveryMethod, HoldsWhatItDeclaresAfterADegenerateFit) {
-  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
-  const Scene plain = RandomScene({.seed = 3, .num_cases = 1, .num_classes = 4});
+  const Scene plain = MakeScene({.seed = 3, .num_cases = 1, .num_classes = 4});
   const auto n = static_cast<size_t>(plain.num_voxels());
   const auto with_labels = [&](const auto& label_of) {
     Scene scene = plain;
@@ -117,7 +120,7 @@ TEST_P(EveryMethod, HoldsWhatItDeclaresAfterADegenerateFit) {
       {"one voxel", with_labels([](size_t v) { return v == 100 ? 1 : 255; })}};
   for (const auto& [name, scene] : scenes) {
     try {
-      const VerifyResult result = Verify(FitTo(scene), Voxels(50'000));
+      const VerifyResult result = Checked(scene, 50'000);
       EXPECT_TRUE(result.holds()) << name << ToJson(result);
     } catch (const Error& error) {
       // A method may need more than that, and says so; the first two have thousands of voxels.
@@ -129,8 +132,7 @@ TEST_P(EveryMethod, HoldsWhatItDeclaresAfterADegenerateFit) {
 // Class 3 is never decided for nor labelled. Who has an expert per class has one without voxels,
 // which is the fitted temperature.
 TEST_P(EveryMethod, DefinesExpertsWithoutVoxels) {
-  if (NeedsImage()) GTEST_SKIP() << "scenes have no images; see local_temperature_test";
-  Scene scene = RandomScene({.seed = 4, .num_classes = 4, .shape = {50, 60}});
+  Scene scene = MakeScene({.seed = 4, .num_classes = 4, .shape = {50, 60}});
   const auto n = static_cast<size_t>(scene.num_voxels());
   for (size_t i = 0; i < scene.logits.size(); ++i) {
     for (size_t v = 0; v < n; ++v) {
@@ -139,9 +141,9 @@ TEST_P(EveryMethod, DefinesExpertsWithoutVoxels) {
       if (scene.labels[i][v] == 3) scene.labels[i][v] = 0;
     }
   }
-  const Model model = FitTo(scene);
-  EXPECT_TRUE(Verify(model, Voxels(50'000)).holds());
+  EXPECT_TRUE(Checked(scene, 50'000).holds());
 
+  const Model model = FitTo(scene);
   const std::vector<Certificate>& experts = model.state().fit.outcome.certificates;
   if (experts.size() != 4) GTEST_SKIP() << "no expert per class";
   ASSERT_EQ(experts[3].voxels, 0);
