@@ -28,10 +28,10 @@
 #include "core/parallel.h"
 #include "core/throw.h"
 #include "data/stream.h"
-#include "data/temperature_pass.h"
 #include "formats/array.h"
 #include "kernels/dispatch.h"
 #include "kernels/scores.h"
+#include "methods/shared/temperature_pass.h"
 #include "metrics/metric.h"
 #include "pipeline/emit.h"
 #include "pipeline/fit.h"
@@ -52,7 +52,7 @@ class Resident {
   }
 
   const ArrayInfo& info() const { return info_; }
-  int64_t bytes() const { return info_.NumElements() * SizeOf(info_.dtype); }
+  int64_t bytes() const { return info_.NumElements() * ElementSize(info_.dtype); }
   const std::byte* data() const { return data_; }
   std::unique_ptr<Array> Open(const std::string& name) const {
     return ArrayOverMemory(name, info_, data_);
@@ -145,7 +145,7 @@ class Bench {
     (*found)["threads"] = stream_.num_workers();
     (*found)["cases"] = data_.num_cases();
     (*found)["shape"] = info.shape;
-    (*found)["dtype"] = NameOf(info.dtype);
+    (*found)["dtype"] = Name(info.dtype);
     (*found)["bytes"] = data_.bytes();
   }
 

@@ -14,9 +14,9 @@
 #include "pipeline/accumulators.h"
 #include "pipeline/case_maps.h"
 #include "pipeline/model.h"
-#include "pipeline/statistics.h"
 #include "report/figures.h"
 #include "report/metrics_table.h"
+#include "results/statistics.h"
 #include "segcal/evaluate.h"
 
 namespace segcal::cli {
@@ -57,7 +57,7 @@ void SetMetricOption(const std::string& text, EvaluateOptions* options) {
 }
 
 // Where in the list of methods a model's is: uncalibrated predictions come first.
-int64_t PlaceOf(const Model& model) {
+int64_t ListPlace(const Model& model) {
   const auto& list = Calibrators();
   const auto it = std::find_if(list.begin(), list.end(), [&](const CalibratorInfo* info) {
     return info->name == model.state().spec.stages.front();
@@ -79,7 +79,7 @@ std::vector<Model> LoadModels(const std::string& path) {
   models.reserve(files.size());
   for (const std::string& file : files) models.push_back(Model::Load(file));
   std::stable_sort(models.begin(), models.end(), [](const Model& a, const Model& b) {
-    return PlaceOf(a) < PlaceOf(b);
+    return ListPlace(a) < ListPlace(b);
   });
   return models;
 }
@@ -104,7 +104,7 @@ void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptio
   }
 }
 
-std::vector<Model> ModelsOf(const EvaluateArguments& given, const Dataset& dataset) {
+std::vector<Model> LoadModels(const EvaluateArguments& given, const Dataset& dataset) {
   std::vector<Model> models;
   for (const std::string& pipeline : given.pipelines) models.push_back(Baseline(dataset, pipeline));
   for (const std::string& path : given.models) {
@@ -163,7 +163,7 @@ std::vector<std::string> WriteTables(const EvaluateArguments& given, const Evalu
 }
 
 // From the values of cases, by the metrics of the table.
-Statistics StatisticsOf(const EvaluateArguments& given, const EvaluateResult& result) {
+Statistics MakeStatistics(const EvaluateArguments& given, const EvaluateResult& result) {
   StatisticsOptions options = given.statistics_options;
   options.threads = given.run.run.threads;
   for (const MetricColumn& column : MetricColumns(result, given.options.families))
@@ -176,7 +176,7 @@ void Check(const EvaluateArguments& given,
            const Dataset& dataset,
            const std::vector<Model>& models) {
   for (const std::string* file : {&given.output, &given.csv, &given.cells}) {
-    if (!file->empty()) CreateFolderOf(*file);
+    if (!file->empty()) CreateParentFolder(*file);
   }
   PictureCase(dataset, given.picture_case);
   std::vector<std::string> pipelines;
@@ -207,12 +207,12 @@ void Run(const EvaluateArguments& given) {
   CheckMetricOptions(given.set, options);
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
-  const std::vector<Model> models = ModelsOf(given, dataset);
+  const std::vector<Model> models = LoadModels(given, dataset);
   Check(given, dataset, models);
   WarnOfFittedCases(given, dataset);
   EvaluateResult result = Evaluate(dataset, models, options);
   if (given.statistics || !given.statistics_options.reference.empty())
-    result.statistics = StatisticsOf(given, result);
+    result.statistics = MakeStatistics(given, result);
   EndProgress(&options.run);
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);

@@ -87,7 +87,7 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
 }
 
 // ts(z) becomes ts_z.json: a name that needs no quotes in a shell.
-std::string FileNameOf(const std::string& pipeline) {
+std::string ModelFileName(const std::string& pipeline) {
   std::string name;
   for (const char c : pipeline) {
     if (c == '(' || c == ',') name += '_';
@@ -127,11 +127,11 @@ void FitOne(const Dataset& dataset,
 void Run(const FitArguments& given) {
   const std::vector<std::string> pipelines = ExpandPipelines(given.pipelines);
   const Dataset dataset = LoadDataset(given.dataset);
-  CreateFolderOf(given.output);
+  CreateParentFolder(given.output);
   if (pipelines.size() == 1) return FitOne(dataset, pipelines[0], given.output, given);
   CreateFolder(given.output);
   for (const std::string& pipeline : pipelines) {
-    const auto file = std::filesystem::path(given.output) / FileNameOf(pipeline);
+    const auto file = std::filesystem::path(given.output) / ModelFileName(pipeline);
     FitOne(dataset, pipeline, file.string(), given);
   }
 }

@@ -122,7 +122,7 @@ void Run(const IndexArguments& given) {
   if (dataset.classes.empty()) NumberClasses(&dataset);
   CheckFirstCase(dataset);
   if (!splits.empty()) AssignSplits(&dataset, splits, given.seed);
-  CreateFolderOf(given.output);
+  CreateParentFolder(given.output);
   SaveDataset(given.output, dataset);
   if (given.json) {
     fmt::print("{}",

@@ -19,14 +19,14 @@ struct VerifyArguments {
   bool json = false;
 };
 
-std::string TitleOf(const VerifyCheck& check) {
+std::string MakeTitle(const VerifyCheck& check) {
   if (check.name == "rows") return "rows sum to one";
   if (check.name == "decision") return "decision is kept";
   if (check.name == "order") return "order is kept";
   return "offsets change nothing";
 }
 
-std::string VerdictOf(const VerifyCheck& check) {
+std::string Verdict(const VerifyCheck& check) {
   if (check.voxels == 0) return check.note.empty() ? "nothing to look at" : check.note;
   if (check.declared) return check.violations == 0 ? "holds" : "BROKEN";
   return check.violations == 0 ? "not declared; no counter-example" : "not declared; does not hold";
@@ -56,13 +56,13 @@ void PrintChecks(const VerifyResult& result) {
                {.header = "worst", .align = Align::kRight},
                {.header = "", .align = Align::kLeft}});
   for (const VerifyCheck& check : result.checks) {
-    table.AddRow({TitleOf(check),
+    table.AddRow({MakeTitle(check),
                   check.input == "dataset" ? result.dataset : check.input,
                   check.output,
                   HumanCount(check.voxels),
                   fmt::format("{}", check.violations),
                   fmt::format("{:.2g}", check.worst),
-                  VerdictOf(check)});
+                  Verdict(check)});
   }
   fmt::print("{}\n", table.ToText());
 }
@@ -77,7 +77,7 @@ std::string RowText(const std::vector<double>& row) {
 void PrintExamples(const VerifyResult& result) {
   for (const VerifyCheck& check : result.checks) {
     if (check.holds()) continue;
-    fmt::print("{}, {}, {}: counter-examples\n", TitleOf(check), check.input, check.output);
+    fmt::print("{}, {}, {}: counter-examples\n", MakeTitle(check), check.input, check.output);
     for (const CounterExample& example : check.examples) {
       const std::string place =
           example.position.empty()

@@ -7,8 +7,8 @@
 
 #include "segcal/dataset.h"
 #include "segcal/dtype.h"
-#include "segcal/fit.h"
 #include "segcal/model.h"
+#include "segcal/run_options.h"
 
 namespace segcal {
 

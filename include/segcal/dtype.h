@@ -8,7 +8,7 @@ namespace segcal {
 // Element types of arrays in files and of the caller's memory. Always native byte order in memory.
 enum class DType { kF16, kF32, kF64, kU8, kI8, kU16, kI16, kU32, kI32, kU64, kI64, kBool };
 
-constexpr int64_t SizeOf(DType dtype) noexcept {
+constexpr int64_t ElementSize(DType dtype) noexcept {
   switch (dtype) {
     case DType::kU8:
     case DType::kI8:
@@ -34,7 +34,7 @@ constexpr bool IsFloat(DType dtype) noexcept {
   return dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64;
 }
 
-constexpr const char* NameOf(DType dtype) noexcept {
+constexpr const char* Name(DType dtype) noexcept {
   switch (dtype) {
     case DType::kF16:
       return "float16";

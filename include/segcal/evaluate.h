@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "segcal/dataset.h"
-#include "segcal/fit.h"
 #include "segcal/metric_values.h"
 #include "segcal/model.h"
+#include "segcal/run_options.h"
 
 namespace segcal {
 

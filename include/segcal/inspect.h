@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
-#include "segcal/fit.h"
+#include "segcal/run_options.h"
 
 namespace segcal {
 

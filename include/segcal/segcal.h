@@ -2,13 +2,14 @@
 #pragma once
 
 // Everything at once.
-#include "segcal/apply.h"     // IWYU pragma: export
-#include "segcal/dataset.h"   // IWYU pragma: export
-#include "segcal/error.h"     // IWYU pragma: export
-#include "segcal/evaluate.h"  // IWYU pragma: export
-#include "segcal/fit.h"       // IWYU pragma: export
-#include "segcal/inspect.h"   // IWYU pragma: export
-#include "segcal/model.h"     // IWYU pragma: export
-#include "segcal/simulate.h"  // IWYU pragma: export
-#include "segcal/verify.h"    // IWYU pragma: export
-#include "segcal/version.h"   // IWYU pragma: export
+#include "segcal/apply.h"        // IWYU pragma: export
+#include "segcal/dataset.h"      // IWYU pragma: export
+#include "segcal/error.h"        // IWYU pragma: export
+#include "segcal/evaluate.h"     // IWYU pragma: export
+#include "segcal/fit.h"          // IWYU pragma: export
+#include "segcal/inspect.h"      // IWYU pragma: export
+#include "segcal/model.h"        // IWYU pragma: export
+#include "segcal/run_options.h"  // IWYU pragma: export
+#include "segcal/simulate.h"     // IWYU pragma: export
+#include "segcal/verify.h"       // IWYU pragma: export
+#include "segcal/version.h"      // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "methods/affine_calibrator.h"
+#include "methods/affine/affine_calibrator.h"
 
 namespace segcal {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/json.h"
 #include "core/throw.h"
-#include "methods/mixture_fit.h"
+#include "methods/shared/mixture_fit.h"
 
 namespace segcal {
 namespace {
@@ -13,7 +13,7 @@ constexpr double kMaxBeta = 1e6;
 // Weights are divided by their sum at the end of a fit, so they miss one by rounding only.
 constexpr double kSumTolerance = 1e-12;
 
-double SumOf(const Mixture& mixture) {
+double TotalWeight(const Mixture& mixture) {
   return mixture.weights[0] + mixture.weights[1] + mixture.weights[2];
 }
 
@@ -42,7 +42,7 @@ class EnsembleTemperature final : public PixelCalibrator {
   std::vector<Claim> Claims() const override {
     const double least =
         *std::min_element(std::begin(mixture_.weights), std::end(mixture_.weights));
-    const double excess = std::fabs(SumOf(mixture_) - 1.0);
+    const double excess = std::fabs(TotalWeight(mixture_) - 1.0);
     return {{.what = "every weight is at least 0",
              .property = "preserves",
              .found = least,
@@ -86,8 +86,11 @@ class EnsembleTemperature final : public PixelCalibrator {
       }
       read.weights[k] = weights[k];
     }
-    if (!(std::fabs(SumOf(read) - 1.0) <= kSumTolerance)) {
-      Throw(ErrorCode::kBadData, "{}: the weights sum to {}, 1 is required", where, SumOf(read));
+    if (!(std::fabs(TotalWeight(read) - 1.0) <= kSumTolerance)) {
+      Throw(ErrorCode::kBadData,
+            "{}: the weights sum to {}, 1 is required",
+            where,
+            TotalWeight(read));
     }
     mixture_ = read;
   }

@@ -24,7 +24,7 @@ struct Parts {
   double temperature;
   std::vector<double> weights;
 };
-Parts PartsOf(const Model& model) {
+Parts ListParts(const Model& model) {
   const Json json = model.state().calibrator->Parameters();
   return {1.0 / json["beta"].get<double>(), json["weights"].get<std::vector<double>>()};
 }
@@ -58,7 +58,7 @@ Scene MixtureScene(double temperature, const std::vector<double>& weights) {
 // Known truth.
 TEST(EnsembleTemperature, RecoversTheMixtureLabelsWereDrawnFrom) {
   const Model model = FitAs("ets(z)", MixtureScene(3.0, {0.6, 0.3, 0.1}));
-  const Parts parts = PartsOf(model);
+  const Parts parts = ListParts(model);
   EXPECT_NEAR(parts.temperature, 3.0, 0.15);
   EXPECT_NEAR(parts.weights[0], 0.6, 0.03);
   EXPECT_NEAR(parts.weights[1], 0.3, 0.03);
@@ -99,7 +99,7 @@ TEST(EnsembleTemperature, IsBelowTemperatureScalingWhereLabelsAreNoisy) {
   const Model ets = FitAs("ets(z)", scene);
   const Model ts = FitAs("ts(z)", scene);
   EXPECT_LT(OutcomeOf(ets).nll_after, OutcomeOf(ts).nll_after - 5e-3);
-  EXPECT_NEAR(PartsOf(ets).weights[2], 0.05, 0.01);
+  EXPECT_NEAR(ListParts(ets).weights[2], 0.05, 0.01);
 }
 
 Scene WithLabelOf(Scene scene, bool largest) {
@@ -120,7 +120,7 @@ Scene WithLabelOf(Scene scene, bool largest) {
 TEST(EnsembleTemperature, AllCorrectLabelsEndAtTheCapAndSaySo) {
   const Model model = FitAs("ets(z)", WithLabelOf(RandomScene({}), true));
   EXPECT_EQ(model.state().calibrator->Parameters()["beta"].get<double>(), 1e6);
-  EXPECT_EQ(PartsOf(model).weights, (std::vector<double>{1.0, 0.0, 0.0}));
+  EXPECT_EQ(ListParts(model).weights, (std::vector<double>{1.0, 0.0, 0.0}));
   EXPECT_EQ(OutcomeOf(model).status, "at_bound");
   EXPECT_FALSE(OutcomeOf(model).certificates.at(0).bounded);
 }

@@ -7,10 +7,10 @@
 #include "core/throw.h"
 #include "kernels/bins.h"
 #include "kernels/softmax.h"
-#include "methods/applied_loss.h"
-#include "methods/class_cells.h"
-#include "methods/emit_buffer.h"
-#include "methods/map_probs.h"
+#include "methods/shared/applied_loss.h"
+#include "methods/shared/class_cells.h"
+#include "methods/shared/emit_buffer.h"
+#include "methods/shared/map_probs.h"
 
 namespace segcal {
 namespace {

@@ -5,10 +5,10 @@
 #include "core/check.h"
 #include "core/json.h"
 #include "core/throw.h"
-#include "methods/applied_loss.h"
-#include "methods/class_cells.h"
-#include "methods/map_probs.h"
-#include "methods/monotone_map.h"
+#include "methods/shared/applied_loss.h"
+#include "methods/shared/class_cells.h"
+#include "methods/shared/map_probs.h"
+#include "methods/shared/monotone_map.h"
 
 namespace segcal {
 namespace {

@@ -39,7 +39,7 @@ constexpr const CalibratorInfo* kCalibrators[] = {
 };
 
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
-OptionMap OptionsOf(const std::string& stage, bool last, const OptionMap& options) {
+OptionMap SelectOptions(const std::string& stage, bool last, const OptionMap& options) {
   OptionMap own;
   for (const auto& [key, value] : options) {
     const size_t dot = key.find('.');
@@ -92,7 +92,7 @@ std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stage
             "\"{}\" cannot stand before a +: it takes no base calibrator",
             stages[i]);
     }
-    calibrator = info.make(OptionsOf(stages[i], last, options), std::move(calibrator));
+    calibrator = info.make(SelectOptions(stages[i], last, options), std::move(calibrator));
   }
   return calibrator;
 }

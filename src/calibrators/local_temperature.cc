@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "methods/tree_calibrator.h"
+#include "methods/tree/tree_calibrator.h"
 
 namespace segcal {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/throw.h"
 #include "kernels/entropy.h"
 #include "kernels/softmax.h"
-#include "methods/applied_loss.h"
-#include "methods/entropy_split.h"
+#include "methods/shared/applied_loss.h"
+#include "methods/shared/entropy_split.h"
 
 namespace segcal {
 namespace {

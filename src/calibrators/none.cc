@@ -3,7 +3,7 @@
 
 #include "core/json.h"
 #include "kernels/softmax.h"
-#include "methods/calibrator.h"
+#include "methods/shared/calibrator.h"
 
 namespace segcal {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "core/json.h"
 #include "core/throw.h"
-#include "methods/applied_loss.h"
-#include "methods/selective_scaling.h"
-#include "methods/selector_problem.h"
-#include "methods/training.h"
+#include "methods/selective/selective_scaling.h"
+#include "methods/selective/selector_problem.h"
+#include "methods/shared/applied_loss.h"
+#include "methods/training/training.h"
 
 namespace segcal {
 

@@ -7,7 +7,7 @@
 #include "calibrators/list.h"
 #include "core/json.h"
 #include "core/rng.h"
-#include "methods/selective_scaling.h"
+#include "methods/selective/selective_scaling.h"
 #include "pipeline/fit.h"
 #include "pipeline/model.h"
 #include "tests/support/errors.h"
@@ -262,7 +262,7 @@ TEST(Selective, DeclaresWhatItsBaseKeeps) {
                                             {"selective+dc(z)", "none"}}) {
     const PipelineSpec spec = ParsePipeline(pipeline);
     const Properties properties = MakeCalibrator(spec.stages, {})->properties();
-    EXPECT_STREQ(NameOf(properties.preserves), preserves) << pipeline;
+    EXPECT_STREQ(Name(properties.preserves), preserves) << pipeline;
     EXPECT_TRUE(properties.translation_invariant) << pipeline;
   }
   const PipelineSpec spec = ParsePipeline("selective+ms(z)");

@@ -3,8 +3,8 @@
 
 #include "core/json.h"
 #include "kernels/softmax.h"
-#include "methods/calibrator.h"
-#include "methods/temperature_fit.h"
+#include "methods/shared/calibrator.h"
+#include "methods/shared/temperature_fit.h"
 
 namespace segcal {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "calibrators/list.h"
 #include "core/json.h"
-#include "data/temperature_pass.h"
+#include "methods/shared/temperature_pass.h"
 #include "pipeline/fit.h"
 #include "pipeline/model.h"
 #include "segcal/error.h"

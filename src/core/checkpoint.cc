@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kFormatVersion = 1;
 
-std::string HexOf(uint64_t problem) { return fmt::format("{:016x}", problem); }
+std::string FormatHex(uint64_t problem) { return fmt::format("{:016x}", problem); }
 
 }  // namespace
 
@@ -28,14 +28,14 @@ void Checkpoint::Read() {
   JsonObject object(json, path_);
   object.CheckFormat("segcal_checkpoint", "checkpoint", kFormatVersion);
   const std::string problem = object.String("problem");
-  if (problem != HexOf(problem_)) {
+  if (problem != FormatHex(problem_)) {
     Throw(ErrorCode::kBadData,
           "{}: kept by another fit (problem {}, this one is {}): data, splits, pipeline, options, "
           "seed, memory and version must be the same to go on; without --resume the fit starts "
           "afresh",
           path_,
           problem,
-          HexOf(problem_));
+          FormatHex(problem_));
   }
   *parts_ = object.Object("parts");
   object.Finish();
@@ -49,7 +49,7 @@ const Json* Checkpoint::Find(const std::string& part) const {
 void Checkpoint::Save(const std::string& part, const Json& state) {
   (*parts_)[part] = state;
   const Json json = {
-      {"segcal_checkpoint", kFormatVersion}, {"problem", HexOf(problem_)}, {"parts", *parts_}};
+      {"segcal_checkpoint", kFormatVersion}, {"problem", FormatHex(problem_)}, {"parts", *parts_}};
   WriteText(path_, DumpJson(json));
 }
 

@@ -39,7 +39,7 @@ std::string TemporaryNameFor(const std::string& path) {
   return fmt::format("{}.{}.{}.tmp", path, ::getpid(), serial.fetch_add(1));
 }
 
-std::string FolderOf(const std::string& path) {
+std::string ParentFolder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
@@ -50,13 +50,13 @@ constexpr const char* kOpenFiles = "/proc/self/fd";
 // In the folder of `path`; negative where the file system has no such files.
 int OpenUnnamed(const std::string& path) {
   if (::access(kOpenFiles, X_OK) != 0) return -1;
-  return ::open(FolderOf(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  return ::open(ParentFolder(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 }
 
 // The new name survives a loss of power only once its folder is on disk, too. Some file systems
 // cannot sync folders; the file itself is safe there.
-void SyncFolderOf(const std::string& path) {
-  const int fd = ::open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+void SyncParentFolder(const std::string& path) {
+  const int fd = ::open(ParentFolder(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
   ::fsync(fd);
   ::close(fd);
@@ -161,7 +161,7 @@ void OutputFile::Commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) ThrowErrno(path_, "rename into place");
   ::close(fd_);
   fd_ = -1;
-  SyncFolderOf(path_);
+  SyncParentFolder(path_);
 }
 
 void WriteText(const std::string& path, std::string_view text) {
@@ -176,7 +176,7 @@ void CreateFolder(const std::string& path) {
   if (error) Throw(ErrorCode::kIo, "{}: cannot create the folder: {}", path, error.message());
 }
 
-void CreateFolderOf(const std::string& file) { CreateFolder(FolderOf(file)); }
+void CreateParentFolder(const std::string& file) { CreateFolder(ParentFolder(file)); }
 
 int OpenTemporary(const std::string& folder) {
   std::error_code error;

@@ -64,7 +64,7 @@ void WriteText(const std::string& path, std::string_view text);
 // Makes the folder and those above it, unless they are there.
 void CreateFolder(const std::string& path);
 // The same for the folder a file is to be in.
-void CreateFolderOf(const std::string& file);
+void CreateParentFolder(const std::string& file);
 
 // An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the
 // fd.

@@ -73,10 +73,10 @@ TEST(CreateFolder, MakesThoseAboveAndNamesWhatIsInTheWay) {
 
 TEST(CreateFolder, MakesTheFolderOfAFile) {
   const TempFolder folder;
-  CreateFolderOf(folder.File("a/b/file"));
+  CreateParentFolder(folder.File("a/b/file"));
   WriteText(folder.File("a/b/file"), "text");
   EXPECT_EQ(folder.Get("a/b/file"), "text");
-  CreateFolderOf("file");  // of the folder we are in, which is there
+  CreateParentFolder("file");  // of the folder we are in, which is there
 }
 
 TEST(OutputFile, NamesAFileInAFolderThatDoesNotExist) {

@@ -18,7 +18,7 @@ double ValueAs(const std::byte* bytes) {
   return static_cast<double>(value);
 }
 
-double ValueOf(DType dtype, const std::byte* bytes) {
+double ReadValue(DType dtype, const std::byte* bytes) {
   switch (dtype) {
     case DType::kBool:
     case DType::kU8:
@@ -51,7 +51,7 @@ double ValueOf(DType dtype, const std::byte* bytes) {
 
 // Channels of an image of this shape, 0 where it does not fit the case. Axes of length one do not
 // count: an image of (H, W) fits predictions of (C, 1, H, W).
-int64_t ChannelsOf(std::vector<int64_t> shape, std::vector<int64_t> wanted) {
+int64_t CountChannels(std::vector<int64_t> shape, std::vector<int64_t> wanted) {
   std::erase(wanted, 1);
   std::vector<int64_t> squeezed = shape;
   std::erase(squeezed, 1);
@@ -79,12 +79,12 @@ void Standardise(std::span<float> values) {
 
 }  // namespace
 
-CaseImage::CaseImage(const CaseReader& reader) : grid_(PlanesOf(reader.shape())) {
+CaseImage::CaseImage(const CaseReader& reader) : grid_(MakePlaneGrid(reader.shape())) {
   if (reader.image_file().empty())
     Throw(ErrorCode::kBadData, "case {} has no image, which the calibrator needs", reader.id());
   const std::unique_ptr<Array> array = OpenArray(reader.image_file());
   const ArrayInfo& info = array->info();
-  channels_ = info.shape.empty() ? 0 : ChannelsOf(info.shape, reader.shape());
+  channels_ = info.shape.empty() ? 0 : CountChannels(info.shape, reader.shape());
   if (channels_ == 0) {
     Throw(ErrorCode::kBadData,
           "{}: shape ({}); the case {} has ({}), with one more axis for channels",
@@ -95,14 +95,14 @@ CaseImage::CaseImage(const CaseReader& reader) : grid_(PlanesOf(reader.shape()))
   }
   const int64_t voxels = reader.num_voxels();
   values_.resize(static_cast<size_t>(voxels * channels_));
-  const int64_t size = SizeOf(info.dtype);
+  const int64_t size = ElementSize(info.dtype);
   const int64_t at_once = std::min<int64_t>(voxels, kBlockVoxels);
   std::vector<std::byte> bytes(static_cast<size_t>(at_once * channels_ * size));
   for (int64_t first = 0; first < voxels; first += at_once) {
     const int64_t count = std::min(at_once, voxels - first);
     array->Read(first * channels_, count * channels_, bytes.data());
     for (int64_t i = 0; i < count * channels_; ++i) {
-      const double value = ValueOf(info.dtype, bytes.data() + i * size);
+      const double value = ReadValue(info.dtype, bytes.data() + i * size);
       if (!(std::fabs(value) < 1e30)) {
         Throw(ErrorCode::kBadData,
               "{}: {}: the value {}; finite values are required",

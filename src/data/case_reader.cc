@@ -67,7 +67,7 @@ CaseReader::CaseReader(const Dataset& dataset,
     : id_(entry.id),
       num_classes_(dataset.num_classes()),
       input_(ParseInputKind(dataset.input)),
-      floor_(FloorOf(input_)),
+      floor_(InputFloor(input_)),
       channels_last_(dataset.layout == "channels_last"),
       members_(std::move(members)),
       mask_(std::move(mask)) {
@@ -96,7 +96,7 @@ void CaseReader::CheckMember(const Array& array) {
     Throw(ErrorCode::kBadData,
           "{}: {} values; predictions must be float16, float32 or float64",
           array.name(),
-          NameOf(info.dtype));
+          Name(info.dtype));
   }
   if (info.shape.size() < 2 || info.shape.size() > 4) {
     Throw(ErrorCode::kBadData,

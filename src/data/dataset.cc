@@ -126,7 +126,7 @@ void CheckClasses(const Dataset& dataset, const std::string& path) {
   }
 }
 
-std::string FileOf(const std::string& path) {
+std::string DatasetFile(const std::string& path) {
   std::error_code ignored;  // opening the file says what is wrong
   if (std::filesystem::is_directory(path, ignored))
     return (std::filesystem::path(path) / "dataset.json").string();
@@ -151,7 +151,7 @@ Json CaseJson(const Case& c) {
 }  // namespace
 
 Dataset LoadDataset(const std::string& path) {
-  const std::string file = FileOf(path);
+  const std::string file = DatasetFile(path);
   const Json json = ReadJson(file);
   JsonObject object(json, file);
   object.CheckFormat("segcal_dataset", "data set", kFormatVersion);

@@ -41,7 +41,7 @@ std::vector<double> ReadScores(const CaseReader& reader,
                                int64_t count) {
   const int64_t num_classes = reader.num_classes();
   const DType dtype = array.info().dtype;
-  std::vector<std::byte> bytes(static_cast<size_t>(num_classes * count * SizeOf(dtype)));
+  std::vector<std::byte> bytes(static_cast<size_t>(num_classes * count * ElementSize(dtype)));
   std::vector<double> scores(static_cast<size_t>(num_classes * count));
   if (reader.channels_last()) {
     array.Read(first * num_classes, num_classes * count, bytes.data());

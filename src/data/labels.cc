@@ -86,12 +86,12 @@ auto ConverterFor(DType dtype) {
 }
 
 // The elements from `first` on, where they lie or read into `buffer`.
-const std::byte* ElementsOf(const Array& array,
-                            int64_t first,
-                            int64_t count,
-                            std::vector<std::byte>* buffer) {
+const std::byte* ReadElements(const Array& array,
+                              int64_t first,
+                              int64_t count,
+                              std::vector<std::byte>* buffer) {
   if (const void* direct = array.Direct(first)) return static_cast<const std::byte*>(direct);
-  buffer->resize(static_cast<size_t>(count * SizeOf(array.info().dtype)));
+  buffer->resize(static_cast<size_t>(count * ElementSize(array.info().dtype)));
   array.Read(first, count, buffer->data());
   return buffer->data();
 }
@@ -100,7 +100,7 @@ const std::byte* ElementsOf(const Array& array,
 
 void ReadIntegers(const Array& array, int64_t first, std::span<int64_t> out, const char* what) {
   std::vector<std::byte> buffer;
-  const std::byte* data = ElementsOf(array, first, static_cast<int64_t>(out.size()), &buffer);
+  const std::byte* data = ReadElements(array, first, static_cast<int64_t>(out.size()), &buffer);
   ConverterFor(array.info().dtype)(array, first, data, out, what);
 }
 
@@ -128,7 +128,7 @@ int32_t LabelReader::Lookup(int64_t value) const {
   return static_cast<int32_t>(value);
 }
 
-int32_t LabelReader::ClassOf(int64_t value, int64_t voxel) const {
+int32_t LabelReader::FindClass(int64_t value, int64_t voxel) const {
   const int32_t label =
       value >= 0 && value < kSmallValues ? small_[static_cast<size_t>(value)] : Lookup(value);
   if (label != kUnknown) return label;
@@ -181,7 +181,7 @@ bool LabelReader::ReadQuickly(int64_t first, std::span<int32_t> out) const {
   const bool plain = label_map_.empty();
   if (!bytes && !(plain && (dtype == DType::kU16 || dtype == DType::kI32))) return false;
   std::vector<std::byte> buffer;
-  const std::byte* data = ElementsOf(*array_, first, static_cast<int64_t>(out.size()), &buffer);
+  const std::byte* data = ReadElements(*array_, first, static_cast<int64_t>(out.size()), &buffer);
   if (!plain) return MapBytes(data, out);
   if (bytes) return CompareValues<uint8_t>(data, out);
   return dtype == DType::kU16 ? CompareValues<uint16_t>(data, out)
@@ -193,7 +193,7 @@ void LabelReader::Read(int64_t first, std::span<int32_t> out) const {
   std::vector<int64_t> values(out.size());
   ReadIntegers(*array_, first, values, "labels");
   for (size_t i = 0; i < out.size(); ++i)
-    out[i] = ClassOf(values[i], first + static_cast<int64_t>(i));
+    out[i] = FindClass(values[i], first + static_cast<int64_t>(i));
 }
 
 }  // namespace segcal

@@ -29,7 +29,7 @@ class LabelReader {
   bool MapBytes(const std::byte* bytes, std::span<int32_t> out) const;
   template <class T>
   bool CompareValues(const std::byte* bytes, std::span<int32_t> out) const;
-  int32_t ClassOf(int64_t value, int64_t voxel) const;
+  int32_t FindClass(int64_t value, int64_t voxel) const;
   int32_t Lookup(int64_t value) const;
 
   std::unique_ptr<Array> array_;

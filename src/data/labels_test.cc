@@ -27,7 +27,7 @@ Dataset ThreeClasses() {
 std::vector<int32_t> ReadLabelBytes(const Dataset& dataset,
                                     DType dtype,
                                     const std::vector<std::byte>& bytes) {
-  const int64_t n = static_cast<int64_t>(bytes.size()) / SizeOf(dtype);
+  const int64_t n = static_cast<int64_t>(bytes.size()) / ElementSize(dtype);
   const LabelReader reader(
       dataset,
       ArrayOverMemory("labels.png", {.dtype = dtype, .shape = {n}, .spacing = {}}, bytes.data()));
@@ -59,7 +59,7 @@ TEST(LabelReader, ReadsEveryType) {
                             DType::kF16,
                             DType::kF32,
                             DType::kF64}) {
-    EXPECT_EQ(ReadLabels(ThreeClasses(), dtype, {0, 2, 1, 255}), expected) << NameOf(dtype);
+    EXPECT_EQ(ReadLabels(ThreeClasses(), dtype, {0, 2, 1, 255}), expected) << Name(dtype);
   }
   Dataset with_negative_ignore = ThreeClasses();
   with_negative_ignore.ignore_label = -1;
@@ -72,7 +72,7 @@ TEST(LabelReader, TheIgnoreLabelMayBeTheNumberOfAClass) {
   dataset.ignore_label = 1;
   for (const DType dtype : {DType::kU8, DType::kU16, DType::kI32, DType::kI64}) {
     EXPECT_EQ(ReadLabels(dataset, dtype, {0, 1, 2}), (std::vector<int32_t>{0, kNoLabel, 2}))
-        << NameOf(dtype);
+        << Name(dtype);
   }
 }
 

@@ -17,7 +17,7 @@ static_assert(24 >= 2 * kTreeHalo);
 
 }  // namespace
 
-PlaneGrid PlanesOf(const std::vector<int64_t>& shape) {
+PlaneGrid MakePlaneGrid(const std::vector<int64_t>& shape) {
   PlaneGrid grid;
   const size_t axes = shape.size();
   if (axes > 0) grid.width = shape[axes - 1];
@@ -95,7 +95,7 @@ void PaddedBox::FillBeyond(const PlaneGrid& grid) {
 }
 
 void BoxReader::Read(const CaseReader& reader, const PlaneBox& box) {
-  grid_ = PlanesOf(reader.shape());
+  grid_ = MakePlaneGrid(reader.shape());
   box_ = box;
   scores_.Reserve(reader.num_classes(), box);
   labels_.assign(static_cast<size_t>(box.rows * box.columns), kNoLabel);
@@ -124,14 +124,14 @@ void BoxReader::ReadRun(const CaseReader& reader, int64_t begin, int64_t end) {
     block_.Read(reader, first, std::min(kBlockVoxels, last - first));
     for (int64_t t = 0; t < block_.num_tiles(); ++t) {
       const Tile tile = block_.PoolTileInto(t, pooling_, &tile_);
-      ScoresOf(tile);
+      ComputeScores(tile);
       Scatter(
           tile, std::max(begin, tile.first_voxel), std::min(end, tile.first_voxel + tile.count));
     }
   }
 }
 
-void BoxReader::ScoresOf(const Tile& tile) {
+void BoxReader::ComputeScores(const Tile& tile) {
   auto* scores = reinterpret_cast<float*>(tile_scores_.Reserve(0));
   if (kind_ == ScoreKind::kCanonical) {
     LogSoftmaxTile(tile, 1.0, scores);

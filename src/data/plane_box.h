@@ -18,7 +18,7 @@ struct PlaneGrid {
   int64_t height = 1;
   int64_t width = 1;
 };
-PlaneGrid PlanesOf(const std::vector<int64_t>& shape);
+PlaneGrid MakePlaneGrid(const std::vector<int64_t>& shape);
 
 // A part of one plane.
 struct PlaneBox {
@@ -75,7 +75,7 @@ class BoxReader {
 
  private:
   void ReadRun(const CaseReader& reader, int64_t begin, int64_t end);
-  void ScoresOf(const Tile& tile);
+  void ComputeScores(const Tile& tile);
   void Scatter(const Tile& tile, int64_t begin, int64_t end);
 
   Pooling pooling_;

@@ -14,12 +14,12 @@ namespace {
 using testing::RandomScene;
 using testing::Scene;
 
-TEST(PlanesOf, TakesTheLastTwoAxesAsThePlane) {
-  const PlaneGrid volume = PlanesOf({7, 5, 9});
+TEST(MakePlaneGrid, TakesTheLastTwoAxesAsThePlane) {
+  const PlaneGrid volume = MakePlaneGrid({7, 5, 9});
   EXPECT_EQ(volume.planes, 7);
   EXPECT_EQ(volume.height, 5);
   EXPECT_EQ(volume.width, 9);
-  const PlaneGrid row = PlanesOf({12});
+  const PlaneGrid row = MakePlaneGrid({12});
   EXPECT_EQ(row.planes, 1);
   EXPECT_EQ(row.height, 1);
   EXPECT_EQ(row.width, 12);
@@ -74,7 +74,7 @@ double ScoreOf(const Scene& scene, int64_t c, int64_t v, ScoreKind kind) {
 void ExpectScoresAndLabels(const Scene& scene, ScoreKind kind, int64_t bytes) {
   const auto stream = scene.Stream(1);
   const auto reader = stream->Open(0);
-  const PlaneGrid grid = PlanesOf(scene.shape);
+  const PlaneGrid grid = MakePlaneGrid(scene.shape);
   BoxReader boxes({}, kind);
   for (const PlaneBox& box : CutIntoBoxes(grid, scene.dataset.num_classes(), bytes)) {
     boxes.Read(*reader, box);

@@ -51,7 +51,7 @@ InputKind ParseInputKind(const std::string& input) {
         input);
 }
 
-double FloorOf(InputKind input) {
+double InputFloor(InputKind input) {
   return input == InputKind::kProbs ? std::log(kLowestProbability) : kLogitFloor;
 }
 

@@ -26,6 +26,6 @@ std::string FormatPooling(const Pooling& pooling);
 // The input kind of a data set file's `input` field, and the floor that belongs to it (the lowest
 // log p for probabilities, the lowest z - max z for logits).
 InputKind ParseInputKind(const std::string& input);
-double FloorOf(InputKind input);
+double InputFloor(InputKind input);
 
 }  // namespace segcal

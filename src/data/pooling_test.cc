@@ -41,8 +41,8 @@ TEST(InputKind, IsOneOfThreeWords) {
 }
 
 TEST(InputKind, HasTheFloorOfTheDefinitions) {
-  EXPECT_EQ(FloorOf(InputKind::kProbs), std::log(1e-8));
-  EXPECT_EQ(FloorOf(InputKind::kLogits), -87.0);
+  EXPECT_EQ(InputFloor(InputKind::kProbs), std::log(1e-8));
+  EXPECT_EQ(InputFloor(InputKind::kLogits), -87.0);
 }
 
 // Probabilities of every voxel of a scene's first case, [voxel][class].

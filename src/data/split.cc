@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kSplitStream = 0x53504C4954;
 
 // Group names in order of first appearance; a case without one is a group of its own.
-std::vector<std::string> GroupsOf(const Dataset& dataset) {
+std::vector<std::string> ListGroups(const Dataset& dataset) {
   std::vector<std::string> groups;
   for (const Case& c : dataset.cases) {
     const std::string group = c.group.empty() ? "case " + c.id : "group " + c.group;
@@ -57,7 +57,7 @@ void AssignSplits(Dataset* dataset,
                   const std::vector<std::pair<std::string, double>>& proportions,
                   uint64_t seed) {
   if (proportions.empty()) Throw(ErrorCode::kInvalidArgument, "no splits are named");
-  std::vector<std::string> groups = GroupsOf(*dataset);
+  std::vector<std::string> groups = ListGroups(*dataset);
   Shuffle(&groups, seed);
   const std::vector<size_t> ends = Ends(proportions, groups.size());
   std::map<std::string, std::string> split_of;

@@ -14,7 +14,7 @@ namespace segcal {
 namespace {
 
 // Members that the poolings take, or empty for all.
-std::vector<int64_t> MembersOf(const Dataset& dataset, const std::vector<Pooling>& poolings) {
+std::vector<int64_t> ListMembers(const Dataset& dataset, const std::vector<Pooling>& poolings) {
   std::vector<int64_t> members;
   for (const Pooling& pooling : poolings) {
     if (pooling.member < 0) return {};
@@ -33,7 +33,7 @@ std::vector<int64_t> MembersOf(const Dataset& dataset, const std::vector<Pooling
 
 int64_t ResidentBytes(const Array* array) {
   if (array == nullptr || array->Direct(0) == nullptr) return 0;
-  return array->info().NumElements() * SizeOf(array->info().dtype);
+  return array->info().NumElements() * ElementSize(array->info().dtype);
 }
 
 int64_t ResidentBytes(const CaseReader& reader) {
@@ -79,7 +79,7 @@ class CaseStream::Kept {
 CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options)
     : dataset_(std::move(dataset)),
       options_(std::move(options)),
-      members_(MembersOf(dataset_, poolings)) {
+      members_(ListMembers(dataset_, poolings)) {
   if (options_.threads <= 0) options_.threads = AvailableThreads();
   // A quarter for cases kept open, half for cases being decoded, the rest for blocks and sums.
   kept_ = std::make_unique<Kept>(dataset_.cases.size(), options_.memory / 4);

@@ -77,7 +77,7 @@ void VoxelBlock::ReadMember(int64_t member) {
     rows.voxel_stride = last ? num_classes : 1;
     return;
   }
-  const int64_t size = SizeOf(rows.dtype);
+  const int64_t size = ElementSize(rows.dtype);
   std::byte* bytes =
       storage_[static_cast<size_t>(member)].Reserve(num_classes * kBlockVoxels * size);
   rows.data = bytes;
@@ -106,17 +106,17 @@ void VoxelBlock::PointRowsAt(int64_t begin, const Pooling& pooling) {
     if (pooling.leading >= 0 && pooling.leading <= m) break;
     MemberRows row = rows_[static_cast<size_t>(m)];
     SEGCAL_DCHECK(row.data != nullptr);
-    row.data = Bytes(row.data) + begin * row.voxel_stride * SizeOf(row.dtype);
+    row.data = Bytes(row.data) + begin * row.voxel_stride * ElementSize(row.dtype);
     tile_rows_.push_back(row);
   }
 }
 
 // Where the rows of the tile after the one at `begin` lie, of the first member at least. Not past
 // the block, because who reads the next one is not known; not for channels last, which are no rows.
-TileAhead VoxelBlock::AheadOf(int64_t begin) const {
+TileAhead VoxelBlock::NextTile(int64_t begin) const {
   const MemberRows& rows = tile_rows_.front();
   if (begin + kTileVoxels >= count_ || rows.voxel_stride != 1) return {};
-  const int64_t size = SizeOf(rows.dtype);
+  const int64_t size = ElementSize(rows.dtype);
   return {.data = Bytes(rows.data) + kTileVoxels * size,
           .class_bytes = rows.class_stride * size,
           .voxel_bytes = size};
@@ -146,7 +146,7 @@ Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer*
           .decision = out.decision,
           .labels = labels,
           .masked = masked_.empty() ? nullptr : masked_.data() + begin,
-          .ahead = AheadOf(begin)};
+          .ahead = NextTile(begin)};
 }
 
 void VoxelBlock::ThrowFault(const PoolStatus& status,

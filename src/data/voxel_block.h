@@ -63,7 +63,7 @@ class VoxelBlock {
   void ReadMember(int64_t member);
   void ReadLabels();
   void PointRowsAt(int64_t begin, const Pooling& pooling);
-  TileAhead AheadOf(int64_t begin) const;
+  TileAhead NextTile(int64_t begin) const;
   [[noreturn]] void ThrowFault(const PoolStatus& status,
                                int64_t tile_first,
                                const Pooling& pooling) const;

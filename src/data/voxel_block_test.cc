@@ -105,7 +105,7 @@ TEST(VoxelBlock, TilesHaveTheSameBitsForEveryTypeAndLayout) {
         for (const bool last : {false, true}) {
           const CaseReader reader = InMemory(scene, dtype, last, &storage);
           EXPECT_TRUE(TileBytes(reader, ParsePooling(pooling)) == expected)
-              << input << " " << pooling << " " << NameOf(dtype) << (last ? " last" : " first");
+              << input << " " << pooling << " " << Name(dtype) << (last ? " last" : " first");
         }
       }
     }
@@ -123,8 +123,7 @@ TEST(VoxelBlock, TilesHaveTheSameBitsFromFilesAndFromMemory) {
       const Dataset dataset =
           testing::WriteScene(scene, folder.File("f"), {.dtype = dtype, .channels_last = last});
       const CaseReader reader(dataset, dataset.cases[0], {}, {});
-      EXPECT_TRUE(TileBytes(reader, {}) == expected)
-          << NameOf(dtype) << (last ? " last" : " first");
+      EXPECT_TRUE(TileBytes(reader, {}) == expected) << Name(dtype) << (last ? " last" : " first");
     }
   }
 }

@@ -21,10 +21,10 @@ class BorrowedArray : public Array {
 
   void Read(int64_t first, int64_t count, void* out) const override {
     if (count > 0)
-      std::memcpy(out, Direct(first), static_cast<size_t>(count * SizeOf(info().dtype)));
+      std::memcpy(out, Direct(first), static_cast<size_t>(count * ElementSize(info().dtype)));
   }
   const void* Direct(int64_t first) const noexcept override {
-    return data_ + first * SizeOf(info().dtype);
+    return data_ + first * ElementSize(info().dtype);
   }
 
  private:

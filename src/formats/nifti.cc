@@ -13,7 +13,7 @@ namespace {
 
 // Elements in 32 and 64 bits, and float64, keep their precision only in float64.
 DType ScaledType(DType stored) {
-  return stored == DType::kF32 || SizeOf(stored) <= 2 ? DType::kF32 : DType::kF64;
+  return stored == DType::kF32 || ElementSize(stored) <= 2 ? DType::kF32 : DType::kF64;
 }
 
 // Values slope * stored + inter of another array, computed in double while reading.

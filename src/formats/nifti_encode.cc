@@ -59,7 +59,7 @@ Bytes EncodeNiftiHeader(const NiftiHeader& header) {
         layout.dim + static_cast<int64_t>(i) * layout.dim_width, layout.dim_width, header.dim[i]);
   }
   fields.Int(layout.datatype, 2, NiftiCode(header.dtype));
-  fields.Int(layout.bitpix, 2, 8 * SizeOf(header.dtype));
+  fields.Int(layout.bitpix, 2, 8 * ElementSize(header.dtype));
   const auto offset = static_cast<int64_t>(bytes.size());
   if (layout.dim_width == 2) fields.Real(layout.vox_offset, 4, static_cast<double>(offset));
   if (layout.dim_width == 8) fields.Int(layout.vox_offset, 8, offset);
@@ -105,7 +105,7 @@ void CheckNiftiType(const std::string& name, DType dtype) {
     Throw(ErrorCode::kInvalidArgument,
           "{}: NIfTI has no {}, write float32 instead",
           name,
-          NameOf(dtype));
+          Name(dtype));
   }
 }
 

@@ -68,13 +68,13 @@ DType ReadType(const std::string& name, const NiftiLayout& layout, const FieldRe
   const int64_t bits = fields.Int(layout.bitpix, 2);
   for (const NiftiType& type : kNiftiTypes) {
     if (type.code != code) continue;
-    if (bits != 8 * SizeOf(type.dtype)) {
+    if (bits != 8 * ElementSize(type.dtype)) {
       Throw(ErrorCode::kBadData,
             "{}: {} bits per voxel, {} has {}",
             name,
             bits,
-            NameOf(type.dtype),
-            8 * SizeOf(type.dtype));
+            Name(type.dtype),
+            8 * ElementSize(type.dtype));
     }
     return type.dtype;
   }

@@ -34,7 +34,7 @@ void CheckSize(const std::string& name, const NpyHeader& header, int64_t size) {
         found < header.data_bytes ? "truncated" : "data after the last element",
         found,
         fmt::join(header.info.shape.begin(), header.info.shape.end(), ", "),
-        NameOf(header.info.dtype),
+        Name(header.info.dtype),
         header.data_bytes);
 }
 

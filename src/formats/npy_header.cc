@@ -35,9 +35,9 @@ void SetType(NpyHeader* header, std::string_view descr, const std::string& name)
     if (descr.size() != 3 || descr.substr(1) != type.code) continue;
     const char order = descr[0];
     const bool known_order = order == '<' || order == '>' || order == '=';
-    if (!known_order && !(order == '|' && SizeOf(type.dtype) == 1)) break;
+    if (!known_order && !(order == '|' && ElementSize(type.dtype) == 1)) break;
     header->info.dtype = type.dtype;
-    header->swap = SizeOf(type.dtype) > 1 && order != '=' && order != kNativeOrder;
+    header->swap = ElementSize(type.dtype) > 1 && order != '=' && order != kNativeOrder;
     return;
   }
   Throw(ErrorCode::kUnsupported,
@@ -216,7 +216,7 @@ NpyHeader ReadNpyHeader(ByteStream* stream, const std::string& name) {
 
 Bytes EncodeNpyHeader(const std::string& name, const ArrayInfo& info) {
   CheckedNumBytes(name, info);
-  const char order = SizeOf(info.dtype) == 1 ? '|' : kNativeOrder;
+  const char order = ElementSize(info.dtype) == 1 ? '|' : kNativeOrder;
   std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                  order,
                                  NpyCode(info.dtype),

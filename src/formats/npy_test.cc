@@ -112,14 +112,14 @@ TEST(Npy, WritesEveryTypeBitForBit) {
                             DType::kI64,
                             DType::kBool}) {
     const ArrayInfo info{.dtype = dtype, .shape = {3, 1, 2}, .spacing = {}};
-    const std::vector<uint8_t> bytes = Counting<uint8_t>(6 * SizeOf(dtype));
+    const std::vector<uint8_t> bytes = Counting<uint8_t>(6 * ElementSize(dtype));
     SaveArray(folder.File("a.npy"), info, bytes.data());
     const auto array = OpenArray(folder.File("a.npy"));
     EXPECT_EQ(array->info().dtype, dtype);
     EXPECT_EQ(array->info().shape, info.shape);
     std::vector<uint8_t> read(bytes.size());
     array->Read(0, 6, read.data());
-    EXPECT_EQ(read, bytes) << NameOf(dtype);
+    EXPECT_EQ(read, bytes) << Name(dtype);
   }
 }
 

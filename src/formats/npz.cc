@@ -36,7 +36,7 @@ class CrcStream : public ByteStream {
   uLong crc_ = 0;
 };
 
-uint32_t CrcOf(ByteStream* stream) {
+uint32_t ComputeCrc(ByteStream* stream) {
   CrcStream sum(stream);
   Bytes chunk(size_t{1} << 18);
   while (sum.Read(chunk) == chunk.size()) {
@@ -45,7 +45,7 @@ uint32_t CrcOf(ByteStream* stream) {
 }
 
 // A member's name without the suffix numpy adds.
-std::string_view KeyOf(const ZipMember& member) {
+std::string_view MemberKey(const ZipMember& member) {
   std::string_view key = member.name;
   if (key.ends_with(kSuffix)) key.remove_suffix(kSuffix.size());
   return key;
@@ -71,7 +71,7 @@ std::string ListKeys(const std::vector<ZipMember>& members) {
   for (const ZipMember& member : members) {
     if (!IsArray(member)) continue;
     if (listed++ == kMaxListed) return list + ", ...";
-    list += (list.empty() ? "" : ", ") + Printable(KeyOf(member));
+    list += (list.empty() ? "" : ", ") + Printable(MemberKey(member));
   }
   return list.empty() ? "none" : list;
 }
@@ -82,7 +82,7 @@ const ZipMember* FindKey(const std::string& path,
                          std::string_view key) {
   const ZipMember* found = nullptr;
   for (const ZipMember& member : members) {
-    if (!IsArray(member) || (KeyOf(member) != key && member.name != key)) continue;
+    if (!IsArray(member) || (MemberKey(member) != key && member.name != key)) continue;
     if (found != nullptr)
       Throw(ErrorCode::kBadData, "{}: two arrays named {}", path, Printable(key));
     found = &member;
@@ -137,7 +137,7 @@ std::unique_ptr<Array> OpenStored(const std::string& name,
   const int64_t offset = ZipDataOffset(file, member);
   if (options.verify) {
     FileStream stream(file, offset, member.bytes);
-    CheckCrc(name, member, CrcOf(&stream));
+    CheckCrc(name, member, ComputeCrc(&stream));
   }
   return OpenNpyInPlace(name, std::move(file), offset, member.bytes, options);
 }
@@ -160,7 +160,7 @@ std::unique_ptr<Array> OpenNpz(const std::string& path, const OpenOptions& optio
   InputFile file(path);
   const std::vector<ZipMember> members = ReadZipDirectory(file);
   const ZipMember& member = ChooseMember(path, members, options.key);
-  const std::string name = path + ":" + Printable(KeyOf(member));
+  const std::string name = path + ":" + Printable(MemberKey(member));
   CheckReadable(name, member);
   if (member.method == kZipStored) return OpenStored(name, std::move(file), member, options);
   return OpenDeflated(name, file, member, options);
@@ -183,7 +183,7 @@ std::unique_ptr<ArrayWriter> CreateNpz(const std::string& path,
   return MakeDirectWriter(path, info, head, [=](OutputFile* file) {
     const InputFile written(path, ::dup(file->fd()));
     FileStream stream(written, offset, bytes);
-    const uint32_t crc = CrcOf(&stream);
+    const uint32_t crc = ComputeCrc(&stream);
     file->WriteAt(0, EncodeZipLocalHeader(name, bytes, crc));
     file->WriteAt(offset + bytes, EncodeZipEnd(name, bytes, crc));
   });

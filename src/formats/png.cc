@@ -120,7 +120,7 @@ void StartReading(PngReader* reader) {
   });
 }
 
-ArrayInfo InfoOf(const PngReader& reader) {
+ArrayInfo DescribePng(const PngReader& reader) {
   ArrayInfo info;
   info.dtype = png_get_bit_depth(reader.png, reader.info) == 16 ? DType::kU16 : DType::kU8;
   info.shape = {png_get_image_height(reader.png, reader.info),
@@ -164,7 +164,7 @@ std::unique_ptr<Array> OpenPng(const std::string& path, const OpenOptions& optio
   const InputFile file(path);
   PngReader reader(file);
   StartReading(&reader);
-  const ArrayInfo info = InfoOf(reader);
+  const ArrayInfo info = DescribePng(reader);
   // Eight pixels of one bit become eight bytes.
   RequirePossibleSize(path, CheckedNumBytes(path, info) / 8, file.size());
   Spool spool(path, options.memory_limit, options.cache_dir);
@@ -183,7 +183,7 @@ bool SniffPng(const unsigned char* head, int64_t size) noexcept {
 }
 
 bool IsWritable(const ArrayInfo& info) {
-  const bool gray = info.shape.size() == 2 && SizeOf(info.dtype) <= 2 && !IsFloat(info.dtype);
+  const bool gray = info.shape.size() == 2 && ElementSize(info.dtype) <= 2 && !IsFloat(info.dtype);
   const bool color = info.shape.size() == 3 && info.shape[2] == 3 && info.dtype == DType::kU8;
   const bool is_unsigned =
       info.dtype == DType::kU8 || info.dtype == DType::kU16 || info.dtype == DType::kBool;
@@ -201,7 +201,7 @@ void Encode(const ArrayInfo& info, const Spool& elements, OutputFile* file) {
   png_set_write_fn(writer.png, &writer, OnPngWrite, OnPngFlush);
   writer.height = static_cast<png_uint_32>(info.shape[0]);
   writer.width = static_cast<png_uint_32>(info.shape[1]);
-  writer.bit_depth = static_cast<int>(8 * SizeOf(info.dtype));
+  writer.bit_depth = static_cast<int>(8 * ElementSize(info.dtype));
   writer.color_type = info.shape.size() == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY;
   Try(&writer, [](Codec* codec) {
     png_set_IHDR(codec->png,
@@ -234,7 +234,7 @@ std::unique_ptr<ArrayWriter> CreatePng(const std::string& path,
         ErrorCode::kInvalidArgument,
         "{}: {} of shape ({}), a PNG holds (H, W) of uint8, uint16 or bool, or (H, W, 3) of uint8",
         path,
-        NameOf(info.dtype),
+        Name(info.dtype),
         fmt::join(info.shape.begin(), info.shape.end(), ", "));
   }
   return MakeSpoolWriter(path, info, options, [info](const Spool& elements, OutputFile* file) {

@@ -23,7 +23,7 @@ class FileArray : public Array {
         swap_(swap) {}
 
   void Read(int64_t first, int64_t count, void* out) const override {
-    const int64_t element = SizeOf(info().dtype);
+    const int64_t element = ElementSize(info().dtype);
     const std::span bytes(static_cast<std::byte*>(out), static_cast<size_t>(count * element));
     file_.ReadAt(offset_ + first * element, bytes);
     if (swap_) SwapElements(bytes, element);
@@ -43,10 +43,10 @@ class MemoryArray : public Array {
 
   void Read(int64_t first, int64_t count, void* out) const override {
     if (count > 0)
-      std::memcpy(out, Direct(first), static_cast<size_t>(count * SizeOf(info().dtype)));
+      std::memcpy(out, Direct(first), static_cast<size_t>(count * ElementSize(info().dtype)));
   }
   const void* Direct(int64_t first) const noexcept override {
-    return bytes_.data() + first * SizeOf(info().dtype);
+    return bytes_.data() + first * ElementSize(info().dtype);
   }
 
  private:
@@ -61,7 +61,8 @@ void Truncate(int fd, const std::string& path, int64_t size) {
 }
 
 std::span<const std::byte> ElementBytes(const ArrayInfo& info, int64_t count, const void* data) {
-  return {static_cast<const std::byte*>(data), static_cast<size_t>(count * SizeOf(info.dtype))};
+  return {static_cast<const std::byte*>(data),
+          static_cast<size_t>(count * ElementSize(info.dtype))};
 }
 
 class SpoolWriter : public ArrayWriter {
@@ -76,7 +77,7 @@ class SpoolWriter : public ArrayWriter {
 
   void WriteAt(int64_t first, int64_t count, const void* data) override {
     CheckRange(file_.path(), info_, first, count);
-    elements_.WriteAt(first * SizeOf(info_.dtype), ElementBytes(info_, count, data));
+    elements_.WriteAt(first * ElementSize(info_.dtype), ElementBytes(info_, count, data));
   }
   void Commit() override {
     encode_(elements_, &file_);
@@ -106,7 +107,7 @@ class DirectWriter : public ArrayWriter {
 
   void WriteAt(int64_t first, int64_t count, const void* data) override {
     CheckRange(file_.path(), info_, first, count);
-    file_.WriteAt(offset_ + first * SizeOf(info_.dtype), ElementBytes(info_, count, data));
+    file_.WriteAt(offset_ + first * ElementSize(info_.dtype), ElementBytes(info_, count, data));
   }
   void Commit() override {
     if (finish_) finish_(&file_);
@@ -126,7 +127,7 @@ int64_t CheckedNumBytes(const std::string& name, const ArrayInfo& info) {
   if (info.shape.empty()) {
     Throw(ErrorCode::kUnsupported, "{}: a single number without axes, an array is required", name);
   }
-  int64_t bytes = SizeOf(info.dtype);
+  int64_t bytes = ElementSize(info.dtype);
   for (const int64_t length : info.shape) {
     if (length < 0 || __builtin_mul_overflow(bytes, length, &bytes)) {
       Throw(ErrorCode::kBadData,
@@ -210,7 +211,7 @@ std::unique_ptr<Array> Spool::TakeArray(ArrayInfo info, bool swap) {
   SEGCAL_DCHECK(size_ == CheckedNumBytes(name_, info));
   size_ = 0;
   if (file_) return MakeFileArray(name_, std::move(info), std::move(*file_), 0, swap);
-  if (swap) SwapElements(memory_, SizeOf(info.dtype));
+  if (swap) SwapElements(memory_, ElementSize(info.dtype));
   return std::make_unique<MemoryArray>(name_, std::move(info), std::move(memory_));
 }
 

@@ -65,14 +65,14 @@ std::vector<T> Counting(int64_t count) {
 template <class T>
 std::vector<T> ReadAll(const Array& array) {
   std::vector<T> values(static_cast<size_t>(array.info().NumElements()));
-  EXPECT_EQ(SizeOf(array.info().dtype), static_cast<int64_t>(sizeof(T)));
+  EXPECT_EQ(ElementSize(array.info().dtype), static_cast<int64_t>(sizeof(T)));
   array.Read(0, array.info().NumElements(), values.data());
   return values;
 }
 
 inline void ReadEverything(const std::string& path, const OpenOptions& options = {}) {
   const std::unique_ptr<Array> array = OpenArray(path, options);
-  Bytes bytes(static_cast<size_t>(array->info().NumElements() * SizeOf(array->info().dtype)));
+  Bytes bytes(static_cast<size_t>(array->info().NumElements() * ElementSize(array->info().dtype)));
   array->Read(0, array->info().NumElements(), bytes.data());
 }
 

@@ -114,7 +114,7 @@ class Transposer {
       : source_(source),
         shape_(Reversed(source.info().shape)),
         box_(ChooseBox(shape_)),
-        element_(SizeOf(source.info().dtype)),
+        element_(ElementSize(source.info().dtype)),
         read_(static_cast<size_t>(Product(box_) * element_)),
         written_(read_.size()),
         result_(source.name(), options.memory_limit, options.cache_dir) {

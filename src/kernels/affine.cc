@@ -21,7 +21,8 @@ namespace HWY_NAMESPACE {
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
-void ShiftRowPass(const float* from, const double* shift, int64_t count, double limit, float* to) {
+void ShiftRowKernel(
+    const float* from, const double* shift, int64_t count, double limit, float* to) {
   const hn::ScalableTag<double> dd;
   const hn::Rebind<float, decltype(dd)> half;
   const auto lanes = static_cast<int64_t>(hn::Lanes(dd));
@@ -54,7 +55,7 @@ struct ListedColumns {
   HWY_INLINE int64_t operator[](int64_t i) const { return columns[i]; }
 };
 
-ListedColumns ColumnsOf(const SparsePattern& pattern, int64_t group) {
+ListedColumns ListColumns(const SparsePattern& pattern, int64_t group) {
   const int32_t* begin = pattern.begin.data() + group;
   return {pattern.columns.data() + begin[0], begin[1] - begin[0]};
 }
@@ -126,14 +127,14 @@ HWY_INLINE void ForEachRows(const float* features,
   }
 }
 
-void AffinePass(const float* features, const WeightMatrix& weights, int64_t count, float* rows) {
+void AffineKernel(const float* features, const WeightMatrix& weights, int64_t count, float* rows) {
   if (weights.pattern == nullptr) {
     const AllColumns all{weights.num_columns};
     ForEachRows(features, weights, count, rows, [&](int64_t) HWY_ATTR { return all; });
   } else {
     const SparsePattern& pattern = *weights.pattern;
     ForEachRows(features, weights, count, rows, [&](int64_t r) HWY_ATTR {
-      return ColumnsOf(pattern, r / kRows);
+      return ListColumns(pattern, r / kRows);
     });
   }
 }
@@ -168,11 +169,11 @@ HWY_INLINE void ExpRows(
   }
 }
 
-void SoftmaxScoresPass(const float* scores,
-                       const int32_t* labels,
-                       int64_t num_classes,
-                       int64_t count,
-                       const TileProbs& out) {
+void SoftmaxScoresKernel(const float* scores,
+                         const int32_t* labels,
+                         int64_t num_classes,
+                         int64_t count,
+                         const TileProbs& out) {
   const DF d;
   const hn::RebindToSigned<DF> di;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -197,7 +198,7 @@ void SoftmaxScoresPass(const float* scores,
   }
 }
 
-void ResidualPass(const int32_t* labels, int64_t num_classes, int64_t count, float* probs) {
+void ResidualKernel(const int32_t* labels, int64_t num_classes, int64_t count, float* probs) {
   const DF d;
   const hn::RebindToSigned<DF> di;
   for (int64_t v = 0; v < count; v += static_cast<int64_t>(hn::Lanes(d))) {
@@ -268,19 +269,19 @@ HWY_INLINE void OuterGroups(const float* a,
   }
 }
 
-void OuterPass(const float* a,
-               int64_t num_a,
-               const float* b,
-               int64_t num_b,
-               int64_t count,
-               double* sums,
-               const SparsePattern* pattern) {
+void OuterKernel(const float* a,
+                 int64_t num_a,
+                 const float* b,
+                 int64_t num_b,
+                 int64_t count,
+                 double* sums,
+                 const SparsePattern* pattern) {
   if (pattern == nullptr) {
     const AllColumns all{num_b};
     OuterGroups<3, 3>(a, num_a, b, num_b, count, sums, [&](int64_t) HWY_ATTR { return all; });
   } else {
     OuterGroups<kSparseRows, 2>(a, num_a, b, num_b, count, sums, [&](int64_t r) HWY_ATTR {
-      return ColumnsOf(*pattern, r / kSparseRows);
+      return ListColumns(*pattern, r / kSparseRows);
     });
   }
 }
@@ -299,22 +300,22 @@ int64_t Rounded(int64_t count) noexcept {
 
 }  // namespace
 
-HWY_EXPORT(ShiftRowPass);
-HWY_EXPORT(AffinePass);
-HWY_EXPORT(SoftmaxScoresPass);
-HWY_EXPORT(ResidualPass);
-HWY_EXPORT(OuterPass);
+HWY_EXPORT(ShiftRowKernel);
+HWY_EXPORT(AffineKernel);
+HWY_EXPORT(SoftmaxScoresKernel);
+HWY_EXPORT(ResidualKernel);
+HWY_EXPORT(OuterKernel);
 
 void ShiftRow(
     const float* from, const double* shift, int64_t count, double limit, float* to) noexcept {
-  SEGCAL_DISPATCH(ShiftRowPass)(from, shift, count, limit, to);
+  SEGCAL_DISPATCH(ShiftRowKernel)(from, shift, count, limit, to);
 }
 
 void AffineTile(const float* features,
                 const WeightMatrix& weights,
                 int64_t count,
                 float* rows) noexcept {
-  SEGCAL_DISPATCH(AffinePass)(features, weights, Rounded(count), rows);
+  SEGCAL_DISPATCH(AffineKernel)(features, weights, Rounded(count), rows);
 }
 
 void SoftmaxScores(const float* scores,
@@ -322,14 +323,14 @@ void SoftmaxScores(const float* scores,
                    int64_t num_classes,
                    int64_t count,
                    const TileProbs& out) noexcept {
-  SEGCAL_DISPATCH(SoftmaxScoresPass)(scores, labels, num_classes, Rounded(count), out);
+  SEGCAL_DISPATCH(SoftmaxScoresKernel)(scores, labels, num_classes, Rounded(count), out);
 }
 
 void ResidualTile(const int32_t* labels,
                   int64_t num_classes,
                   int64_t count,
                   float* probs) noexcept {
-  SEGCAL_DISPATCH(ResidualPass)(labels, num_classes, Rounded(count), probs);
+  SEGCAL_DISPATCH(ResidualKernel)(labels, num_classes, Rounded(count), probs);
 }
 
 void AddOuterProduct(const float* a,
@@ -339,7 +340,7 @@ void AddOuterProduct(const float* a,
                      int64_t count,
                      double* sums,
                      const SparsePattern* pattern) noexcept {
-  SEGCAL_DISPATCH(OuterPass)(a, num_a, b, num_b, Rounded(count), sums, pattern);
+  SEGCAL_DISPATCH(OuterKernel)(a, num_a, b, num_b, Rounded(count), sums, pattern);
 }
 
 }  // namespace segcal

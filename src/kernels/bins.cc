@@ -34,7 +34,7 @@ HWY_INLINE MaskF IsAbove(VF x, VF edge, bool closed_above) {
 
 // The bin of one value: edges are equally spaced up to rounding, so the guess is off by one at
 // most.
-HWY_INLINE int64_t BinOf(float x, const BinEdges& edges) {
+HWY_INLINE int64_t FindBin(float x, const BinEdges& edges) {
   const int64_t last = static_cast<int64_t>(edges.upper.size()) - 1;
   const float scale = static_cast<float>(edges.upper.size());
   int64_t k = std::min(static_cast<int64_t>(x * scale), last);
@@ -44,8 +44,8 @@ HWY_INLINE int64_t BinOf(float x, const BinEdges& edges) {
   return k;
 }
 
-void FindBinsPass(const float* x, int64_t n, const BinEdges& edges, uint16_t* bin) {
-  for (int64_t i = 0; i < n; ++i) bin[i] = static_cast<uint16_t>(BinOf(x[i], edges));
+void FindBinsKernel(const float* x, int64_t n, const BinEdges& edges, uint16_t* bin) {
+  for (int64_t i = 0; i < n; ++i) bin[i] = static_cast<uint16_t>(FindBin(x[i], edges));
 }
 
 // Sums of a bin that is filled by vectors.
@@ -75,7 +75,7 @@ struct VectorBin {
   }
 };
 
-HWY_INLINE uint32_t BitsOf(MaskF mask) {
+HWY_INLINE uint32_t MaskBits(MaskF mask) {
   uint8_t bytes[8] = {};
   hn::StoreMaskBits(DF(), mask, bytes);
   return bytes[0] | (uint32_t{bytes[1]} << 8);
@@ -91,7 +91,7 @@ struct Pending {
     const DF d;
     alignas(64) float lanes[hn::MaxLanes(DF())];
     hn::Store(hn::Or(x, hn::IfThenElseZero(hit, hn::Set(d, -0.0f))), d, lanes);
-    const uint32_t bits = BitsOf(mask);
+    const uint32_t bits = MaskBits(mask);
     for (size_t i = 0; i < hn::Lanes(d); ++i) {
       values[count] = lanes[i];
       count += (bits >> i) & 1;
@@ -101,7 +101,7 @@ struct Pending {
   HWY_INLINE void Flush(const BinEdges& edges, BinSums* bins) const {
     for (size_t i = 0; i < count; ++i) {
       const float x = std::fabs(values[i]);
-      BinSums& bin = bins[BinOf(x, edges)];
+      BinSums& bin = bins[FindBin(x, edges)];
       bin.count += 1;
       bin.correct += std::signbit(values[i]) ? 1 : 0;
       bin.confidence += static_cast<double>(x);
@@ -138,11 +138,11 @@ HWY_INLINE void AddRow(
   others.Flush(edges, bins);
 }
 
-void ClasswisePass(const float* probs,
-                   const int32_t* labels,
-                   int64_t num_classes,
-                   const BinEdges& edges,
-                   BinSums* bins) {
+void ClasswiseKernel(const float* probs,
+                     const int32_t* labels,
+                     int64_t num_classes,
+                     const BinEdges& edges,
+                     BinSums* bins) {
   const int64_t num_bins = static_cast<int64_t>(edges.upper.size());
   for (int64_t c = 0; c < num_classes; ++c) {
     const VI index = hn::Set(DI(), static_cast<int32_t>(c));
@@ -157,11 +157,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(FindBinsPass);
-HWY_EXPORT(ClasswisePass);
+HWY_EXPORT(FindBinsKernel);
+HWY_EXPORT(ClasswiseKernel);
 
 void FindBins(const float* x, int64_t n, const BinEdges& edges, uint16_t* bin) noexcept {
-  SEGCAL_DISPATCH(FindBinsPass)(x, n, edges, bin);
+  SEGCAL_DISPATCH(FindBinsKernel)(x, n, edges, bin);
 }
 
 void AddClasswiseBins(const float* probs,
@@ -169,7 +169,7 @@ void AddClasswiseBins(const float* probs,
                       int64_t num_classes,
                       const BinEdges& edges,
                       BinSums* bins) noexcept {
-  SEGCAL_DISPATCH(ClasswisePass)(probs, labels, num_classes, edges, bins);
+  SEGCAL_DISPATCH(ClasswiseKernel)(probs, labels, num_classes, edges, bins);
 }
 
 }  // namespace segcal

@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-void FindCellsPass(
+void FindCellsKernel(
     const float* x, int64_t count, const float* lower, const int32_t* guess, int32_t* cells) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -33,12 +33,12 @@ void FindCellsPass(
   }
 }
 
-int64_t SplitRowPass(const float* row,
-                     int32_t class_index,
-                     const int32_t* labels,
-                     float low,
-                     LowSums* sums,
-                     float* others) {
+int64_t SplitRowKernel(const float* row,
+                       int32_t class_index,
+                       const int32_t* labels,
+                       float low,
+                       LowSums* sums,
+                       float* others) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::ScalableTag<double> dd;
@@ -86,11 +86,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(FindCellsPass);
-HWY_EXPORT(SplitRowPass);
+HWY_EXPORT(FindCellsKernel);
+HWY_EXPORT(SplitRowKernel);
 
 void FindCells(const float* x, int64_t count, const CellEdges& edges, int32_t* cells) noexcept {
-  SEGCAL_DISPATCH(FindCellsPass)(x, count, edges.lower.data(), edges.guess.data(), cells);
+  SEGCAL_DISPATCH(FindCellsKernel)(x, count, edges.lower.data(), edges.guess.data(), cells);
 }
 
 int64_t SplitRow(const float* row,
@@ -99,7 +99,7 @@ int64_t SplitRow(const float* row,
                  float low,
                  LowSums* sums,
                  float* others) noexcept {
-  return SEGCAL_DISPATCH(SplitRowPass)(row, class_index, labels, low, sums, others);
+  return SEGCAL_DISPATCH(SplitRowKernel)(row, class_index, labels, low, sums, others);
 }
 
 }  // namespace segcal

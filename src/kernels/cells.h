@@ -20,14 +20,14 @@ struct CellEdges {
 
 // The cell of x in [0, 1], or of a little above 1. Scaling by a power of two is exact, so the guess
 // is never too high.
-inline int64_t CellOf(float x, const CellEdges& edges) noexcept {
+inline int64_t FindCell(float x, const CellEdges& edges) noexcept {
   const auto step = static_cast<int64_t>(x * static_cast<float>(kCellGuesses));
   int64_t k = edges.guess[static_cast<size_t>(step < kCellGuesses ? step : kCellGuesses)];
   while (x >= edges.lower[static_cast<size_t>(k + 1)]) ++k;
   return k;
 }
 
-// CellOf(|x|) of the first `count` values. Whole vectors are read and written: both arrays are
+// FindCell(|x|) of the first `count` values. Whole vectors are read and written: both arrays are
 // aligned [kTileVoxels], and what is past `count` are values too.
 void FindCells(const float* x, int64_t count, const CellEdges& edges, int32_t* cells) noexcept;
 

@@ -38,7 +38,7 @@ TEST(FindCells, MatchesItsScalarTwinOnEveryTarget) {
     alignas(64) int32_t cells[kTileVoxels];
     FindCells(x, kTileVoxels, edges, cells);
     for (int64_t v = 0; v < kTileVoxels; ++v)
-      EXPECT_EQ(cells[v], CellOf(x[v], edges)) << target << v;
+      EXPECT_EQ(cells[v], FindCell(x[v], edges)) << target << v;
   }
   PinTarget(before);
 }

@@ -40,7 +40,7 @@ void UseOnly(int64_t target) {
   hwy::GetChosenTarget().Update(target);
 }
 
-std::string NamesOf(const std::vector<std::string>& targets) {
+std::string JoinNames(const std::vector<std::string>& targets) {
   std::string names;
   for (const std::string& name : targets) names += (names.empty() ? "" : ", ") + name;
   return names;
@@ -55,7 +55,7 @@ int64_t FindTarget(const std::string& name, const char* source) {
         "{}: \"{}\" is not an instruction set of this program and machine, which are {}",
         source,
         name,
-        NamesOf(SupportedTargets()));
+        JoinNames(SupportedTargets()));
 }
 
 // The message of what is wrong with SEGCAL_TARGET, empty if nothing. Pins at the first call.

@@ -52,7 +52,7 @@ HWY_INLINE void SumVoxels(const float* logits, int64_t num_classes, float* other
   }
 }
 
-void EntropyPass(const Tile& tile, double* entropy) {
+void EntropyKernel(const Tile& tile, double* entropy) {
   alignas(64) float others[kTileVoxels];
   alignas(64) float first[kTileVoxels];
   SumVoxels(tile.logits, tile.num_classes, others, first);
@@ -69,10 +69,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(EntropyPass);
+HWY_EXPORT(EntropyKernel);
 
 void EntropyTile(const Tile& tile, double* entropy) noexcept {
-  SEGCAL_DISPATCH(EntropyPass)(tile, entropy);
+  SEGCAL_DISPATCH(EntropyKernel)(tile, entropy);
 }
 
 }  // namespace segcal

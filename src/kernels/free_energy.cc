@@ -22,7 +22,7 @@ constexpr int kGroup = 4;
 
 // log(x), x >= 1, from the logarithm of the nearest float32: log x = log y + (x - y) / y, the next
 // term being below 2^-49.
-HWY_INLINE VD LogOf(VD x) {
+HWY_INLINE VD ComputeLog(VD x) {
   const DD d;
   const hn::Vec<DFofD> nearest = hn::DemoteTo(DFofD(), x);
   const VD y = hn::PromoteTo(d, nearest);
@@ -31,7 +31,7 @@ HWY_INLINE VD LogOf(VD x) {
   return hn::Add(log_nearest, hn::Div(hn::Sub(x, y), y));
 }
 
-void FreeEnergyPass(const Tile& tile, double* free_energy) {
+void FreeEnergyKernel(const Tile& tile, double* free_energy) {
   const DD d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
@@ -46,7 +46,7 @@ void FreeEnergyPass(const Tile& tile, double* free_energy) {
     }
     for (int k = 0; k < kGroup; ++k) {
       const int64_t at = v + k * lanes;
-      hn::Store(hn::Add(hn::Load(d, tile.offset + at), LogOf(sum[k])), d, free_energy + at);
+      hn::Store(hn::Add(hn::Load(d, tile.offset + at), ComputeLog(sum[k])), d, free_energy + at);
     }
   }
 }
@@ -58,10 +58,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(FreeEnergyPass);
+HWY_EXPORT(FreeEnergyKernel);
 
 void FreeEnergyTile(const Tile& tile, double* free_energy) noexcept {
-  SEGCAL_DISPATCH(FreeEnergyPass)(tile, free_energy);
+  SEGCAL_DISPATCH(FreeEnergyKernel)(tile, free_energy);
 }
 
 }  // namespace segcal

@@ -186,7 +186,7 @@ HWY_INLINE void AddTerms(const LabelMixture& at, hn::Mask<DD> labelled, VD* tota
   t[kMixtureBend] = hn::MulAdd(r[0], hn::MulSub(at.d, at.d, at.variance), t[kMixtureBend]);
 }
 
-void MixturePass(const Tile& tile, const Mixture& mixture, MixtureSums* sums) {
+void MixtureKernel(const Tile& tile, const Mixture& mixture, MixtureSums* sums) {
   const DD d;
   const ScaledExp scaled(mixture.beta);
   VoxelRows rows;
@@ -230,7 +230,7 @@ HWY_INLINE void EmitRows(const Tile& tile,
   }
 }
 
-void MixtureProbsPass(const Tile& tile, const Mixture& mixture, const TileProbs& out) {
+void MixtureProbsKernel(const Tile& tile, const Mixture& mixture, const TileProbs& out) {
   const DD d;
   const DFofD df;
   const DIofD di;
@@ -255,15 +255,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(MixturePass);
-HWY_EXPORT(MixtureProbsPass);
+HWY_EXPORT(MixtureKernel);
+HWY_EXPORT(MixtureProbsKernel);
 
 void AddMixtureSums(const Tile& tile, const Mixture& mixture, MixtureSums* sums) noexcept {
-  SEGCAL_DISPATCH(MixturePass)(tile, mixture, sums);
+  SEGCAL_DISPATCH(MixtureKernel)(tile, mixture, sums);
 }
 
 void MixtureTile(const Tile& tile, const Mixture& mixture, const TileProbs& out) noexcept {
-  SEGCAL_DISPATCH(MixtureProbsPass)(tile, mixture, out);
+  SEGCAL_DISPATCH(MixtureProbsKernel)(tile, mixture, out);
 }
 
 }  // namespace segcal

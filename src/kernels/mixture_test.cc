@@ -25,7 +25,7 @@ const std::vector<Mixture>& Mixtures() {
   return list;
 }
 
-std::string NameOf(const Mixture& m, const std::string& target, int64_t num_classes) {
+std::string Name(const Mixture& m, const std::string& target, int64_t num_classes) {
   return target + " C " + std::to_string(num_classes) + " beta " + std::to_string(m.beta) +
          " weights " + std::to_string(m.weights[0]) + " " + std::to_string(m.weights[1]);
 }
@@ -37,7 +37,7 @@ TEST(MixtureSums, AgreeWithReferenceOverClassesMixturesAndSpreads) {
       for (const double spread : {0.5, 6.0, 30.0, 87.0}) {
         const RandomTile random(21, num_classes, 251, spread);
         for (const Mixture& mixture : Mixtures()) {
-          SCOPED_TRACE(NameOf(mixture, target, num_classes) + " spread " + std::to_string(spread));
+          SCOPED_TRACE(Name(mixture, target, num_classes) + " spread " + std::to_string(spread));
           MixtureSums fast;
           AddMixtureSums(random.tile, mixture, &fast);
           const reference::MixtureResult exact = reference::Mixtures(random.tile, mixture);
@@ -118,7 +118,7 @@ TEST(MixtureTile, AgreesWithReference) {
       AlignedArray<float> probs(num_classes * kTileVoxels);
       AlignedArray<float> log_label(kTileVoxels);
       for (const Mixture& mixture : Mixtures()) {
-        SCOPED_TRACE(NameOf(mixture, target, num_classes));
+        SCOPED_TRACE(Name(mixture, target, num_classes));
         MixtureTile(random.tile, mixture, {probs.data(), log_label.data()});
         for (int64_t v = 0; v < 251; ++v) {
           const std::vector<double> exact = reference::MixtureProbs(random.tile, mixture, v);

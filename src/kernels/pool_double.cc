@@ -92,7 +92,7 @@ HWY_INLINE void StoreGroup(const VD* x, double* row) {
   for (int k = 0; k < kGroup; ++k) hn::Store(x[k], DD(), row + k * DoubleLanes());
 }
 
-HWY_INLINE void LargestOf(const double* values, int64_t num_classes, VD* largest) {
+HWY_INLINE void FindLargest(const double* values, int64_t num_classes, VD* largest) {
   LoadGroup(values, largest);
   for (int64_t c = 1; c < num_classes; ++c) {
     VD x[kGroup];
@@ -139,7 +139,7 @@ HWY_INLINE bool SoftmaxInPlace(double* values, int64_t num_classes) {
   const DD d;
   VD largest[kGroup];
   VD sum[kGroup];
-  LargestOf(values, num_classes, largest);
+  FindLargest(values, num_classes, largest);
   for (int k = 0; k < kGroup; ++k) sum[k] = hn::Zero(d);
   for (int64_t c = 0; c < num_classes; ++c) {
     VD x[kGroup];
@@ -261,7 +261,7 @@ HWY_INLINE bool StoreLogits(
   const DD d;
   const hn::Rebind<float, DD> df;
   VD largest[kGroup];
-  LargestOf(z, num_classes, largest);
+  FindLargest(z, num_classes, largest);
   for (int64_t c = 0; c < num_classes; ++c) {
     for (int k = 0; k < kGroup; ++k) {
       const int64_t i = k * DoubleLanes();

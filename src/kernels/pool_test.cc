@@ -89,7 +89,7 @@ TEST(PoolTile, GivesTheSameBitsForEveryTypeAndLayout) {
         for (const bool last : {false, true}) {
           const Member member(values, kClasses, count, dtype, last);
           EXPECT_TRUE(Pooled({&member.rows, 1}, kClasses, count, {}) == expected)
-              << target << " " << NameOf(dtype) << " last " << last << " count " << count;
+              << target << " " << Name(dtype) << " last " << last << " count " << count;
         }
       }
     }

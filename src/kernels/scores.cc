@@ -19,7 +19,10 @@ using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 using VD = hn::Vec<DD>;
 
-void TopLabelPass(const float* probs, int64_t num_classes, float* confidence, uint16_t* predicted) {
+void TopLabelKernel(const float* probs,
+                    int64_t num_classes,
+                    float* confidence,
+                    uint16_t* predicted) {
   constexpr int kGroup = 4;
   const DF d;
   const hn::RebindToSigned<DF> di;
@@ -54,10 +57,10 @@ HWY_INLINE hn::Mask<DD> Labelled(const int32_t* labels, int64_t v) {
   return hn::RebindMask(DD(), hn::Gt(label, hn::Set(di, kNoLabel)));
 }
 
-void TopLabelSumsPass(const float* confidence,
-                      const uint16_t* predicted,
-                      const int32_t* labels,
-                      ScoreSums* sums) {
+void TopLabelSumsKernel(const float* confidence,
+                        const uint16_t* predicted,
+                        const int32_t* labels,
+                        ScoreSums* sums) {
   const hn::ScalableTag<int32_t> di;
   const hn::Rebind<uint16_t, decltype(di)> du16;
   for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(di))) {
@@ -91,11 +94,11 @@ HWY_INLINE VD Brier(VD square, VD label_prob) {
   return hn::Max(brier, hn::Zero(d));
 }
 
-void LossPass(const float* probs,
-              const float* log_label,
-              const int32_t* labels,
-              int64_t num_classes,
-              ScoreSums* sums) {
+void LossKernel(const float* probs,
+                const float* log_label,
+                const int32_t* labels,
+                int64_t num_classes,
+                ScoreSums* sums) {
   constexpr int kGroup = 8;
   const DD d;
   const DFofD df;
@@ -139,7 +142,10 @@ HWY_INLINE void AddClassEntropy(const float* row, double* entropy) {
   }
 }
 
-void EntropyPass(const float* probs, const int32_t* labels, int64_t num_classes, ScoreSums* sums) {
+void EntropyKernel(const float* probs,
+                   const int32_t* labels,
+                   int64_t num_classes,
+                   ScoreSums* sums) {
   const DD d;
   alignas(64) double entropy[kTileVoxels] = {};
   for (int64_t c = 0; c < num_classes; ++c) AddClassEntropy(probs + c * kTileVoxels, entropy);
@@ -157,23 +163,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(TopLabelPass);
-HWY_EXPORT(TopLabelSumsPass);
-HWY_EXPORT(LossPass);
-HWY_EXPORT(EntropyPass);
+HWY_EXPORT(TopLabelKernel);
+HWY_EXPORT(TopLabelSumsKernel);
+HWY_EXPORT(LossKernel);
+HWY_EXPORT(EntropyKernel);
 
 void TopLabelTile(const float* probs,
                   int64_t num_classes,
                   float* confidence,
                   uint16_t* predicted) noexcept {
-  SEGCAL_DISPATCH(TopLabelPass)(probs, num_classes, confidence, predicted);
+  SEGCAL_DISPATCH(TopLabelKernel)(probs, num_classes, confidence, predicted);
 }
 
 void AddTopLabelSums(const float* confidence,
                      const uint16_t* predicted,
                      const int32_t* labels,
                      ScoreSums* sums) noexcept {
-  SEGCAL_DISPATCH(TopLabelSumsPass)(confidence, predicted, labels, sums);
+  SEGCAL_DISPATCH(TopLabelSumsKernel)(confidence, predicted, labels, sums);
 }
 
 void AddLossSums(const float* probs,
@@ -181,14 +187,14 @@ void AddLossSums(const float* probs,
                  const int32_t* labels,
                  int64_t num_classes,
                  ScoreSums* sums) noexcept {
-  SEGCAL_DISPATCH(LossPass)(probs, log_label, labels, num_classes, sums);
+  SEGCAL_DISPATCH(LossKernel)(probs, log_label, labels, num_classes, sums);
 }
 
 void AddEntropySum(const float* probs,
                    const int32_t* labels,
                    int64_t num_classes,
                    ScoreSums* sums) noexcept {
-  SEGCAL_DISPATCH(EntropyPass)(probs, labels, num_classes, sums);
+  SEGCAL_DISPATCH(EntropyKernel)(probs, labels, num_classes, sums);
 }
 
 }  // namespace segcal

@@ -117,11 +117,11 @@ HWY_INLINE void Softmax(const Tile& tile, const Exp& exp, const TileProbs& out) 
   FinishLogLabel(tile, exp, out.log_label);
 }
 
-void SoftmaxPass(const Tile& tile, double beta, const TileProbs& out) {
+void SoftmaxKernel(const Tile& tile, double beta, const TileProbs& out) {
   Softmax(tile, CommonExp(beta), out);
 }
 
-void LocalSoftmaxPass(const Tile& tile, const float* temperature, const TileProbs& out) {
+void LocalSoftmaxKernel(const Tile& tile, const float* temperature, const TileProbs& out) {
   Softmax(tile, VoxelExp(temperature), out);
 }
 
@@ -133,7 +133,7 @@ HWY_INLINE void LogRows(const float* logits, int64_t num_classes, VF beta, VF lo
   }
 }
 
-void LogSoftmaxPass(const Tile& tile, double beta, float* log_probs) {
+void LogSoftmaxKernel(const Tile& tile, double beta, float* log_probs) {
   const DF d;
   const int64_t lanes = FloatLanes();
   const CommonExp exp(beta);
@@ -149,7 +149,7 @@ void LogSoftmaxPass(const Tile& tile, double beta, float* log_probs) {
   }
 }
 
-void ExpPass(const float* x, int64_t n, float* y) {
+void ExpKernel(const float* x, int64_t n, float* y) {
   const DF d;
   const int64_t lanes = FloatLanes();
   int64_t i = 0;
@@ -173,24 +173,24 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(SoftmaxPass);
-HWY_EXPORT(LocalSoftmaxPass);
-HWY_EXPORT(LogSoftmaxPass);
-HWY_EXPORT(ExpPass);
+HWY_EXPORT(SoftmaxKernel);
+HWY_EXPORT(LocalSoftmaxKernel);
+HWY_EXPORT(LogSoftmaxKernel);
+HWY_EXPORT(ExpKernel);
 
 void SoftmaxTile(const Tile& tile, double beta, const TileProbs& out) noexcept {
-  SEGCAL_DISPATCH(SoftmaxPass)(tile, beta, out);
+  SEGCAL_DISPATCH(SoftmaxKernel)(tile, beta, out);
 }
 
 void LocalSoftmaxTile(const Tile& tile, const float* temperature, const TileProbs& out) noexcept {
-  SEGCAL_DISPATCH(LocalSoftmaxPass)(tile, temperature, out);
+  SEGCAL_DISPATCH(LocalSoftmaxKernel)(tile, temperature, out);
 }
 
 void LogSoftmaxTile(const Tile& tile, double beta, float* log_probs) noexcept {
-  SEGCAL_DISPATCH(LogSoftmaxPass)(tile, beta, log_probs);
+  SEGCAL_DISPATCH(LogSoftmaxKernel)(tile, beta, log_probs);
 }
 
-void ExpArray(const float* x, int64_t n, float* y) noexcept { SEGCAL_DISPATCH(ExpPass)(x, n, y); }
+void ExpArray(const float* x, int64_t n, float* y) noexcept { SEGCAL_DISPATCH(ExpKernel)(x, n, y); }
 
 }  // namespace segcal
 #endif

@@ -111,7 +111,7 @@ HWY_INLINE void GroupMoments(const ScaledExp& exp, const Tile& tile, int64_t v, 
   }
 }
 
-void TemperaturePass(const Tile& tile, double beta, TemperatureSums* sums) {
+void TemperatureKernel(const Tile& tile, double beta, TemperatureSums* sums) {
   const DF d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const ScaledExp exp(beta);
@@ -151,7 +151,7 @@ HWY_INLINE void StoreMeanLogits(const float* logits, int64_t num_classes, float*
   for (int k = 0; k < kGroupVectors; ++k) hn::Store(hn::Mul(sum[k], share), d, out + k * lanes);
 }
 
-void MarginPass(const Tile& tile, LabelMargins* margins) {
+void MarginKernel(const Tile& tile, LabelMargins* margins) {
   const int64_t group = kGroupVectors * static_cast<int64_t>(hn::Lanes(DF()));
   enum { kMeanLogit, kOwnLogit, kRows };
   alignas(64) float rows[kRows][kTileVoxels];
@@ -175,15 +175,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(TemperaturePass);
-HWY_EXPORT(MarginPass);
+HWY_EXPORT(TemperatureKernel);
+HWY_EXPORT(MarginKernel);
 
 void AddTemperatureSums(const Tile& tile, double beta, TemperatureSums* sums) noexcept {
-  SEGCAL_DISPATCH(TemperaturePass)(tile, beta, sums);
+  SEGCAL_DISPATCH(TemperatureKernel)(tile, beta, sums);
 }
 
 void AddLabelMargins(const Tile& tile, LabelMargins* margins) noexcept {
-  SEGCAL_DISPATCH(MarginPass)(tile, margins);
+  SEGCAL_DISPATCH(MarginKernel)(tile, margins);
 }
 
 }  // namespace segcal

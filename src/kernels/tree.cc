@@ -125,7 +125,7 @@ HWY_INLINE Mixed Mix(VF response, VF first, VF second) {
 struct Root {
   VF temperature, slope;
 };
-HWY_INLINE Root RootOf(VF value, bool image) {
+HWY_INLINE Root EvaluateRoot(VF value, bool image) {
   const DF d;
   const VF least = hn::Set(d, kMinTemperature);
   if (image) {
@@ -157,7 +157,7 @@ HWY_INLINE void Descend(float* at, bool image, float* temperature) {
     const Mixed with_image = Mix(response(7), leaf(kImageLeaf), both.value);
     top = {with_image.value, with_image.second, with_image.first, with_image.gate};
   }
-  const Root root = RootOf(top.value, image);
+  const Root root = EvaluateRoot(top.value, image);
   hn::Store(root.temperature, d, temperature);
   if constexpr (kSlopes) {
     const auto store = [&](int64_t f, VF value) { hn::Store(value, d, at + f * kStripVoxels); };
@@ -185,10 +185,10 @@ HWY_INLINE void Temperatures(const TreeStrip& strip, const TreeWeights& weights,
     Descend<kSlopes>(out->slopes[0] + v, image, out->temperature + v);
 }
 
-void TemperaturePass(const TreeStrip& strip, const TreeWeights& weights, TreeValues* out) {
+void TemperatureKernel(const TreeStrip& strip, const TreeWeights& weights, TreeValues* out) {
   Temperatures<false>(strip, weights, out);
 }
-void SlopePass(const TreeStrip& strip, const TreeWeights& weights, TreeValues* out) {
+void SlopeKernel(const TreeStrip& strip, const TreeWeights& weights, TreeValues* out) {
   Temperatures<true>(strip, weights, out);
 }
 
@@ -199,19 +199,19 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(TemperaturePass);
-HWY_EXPORT(SlopePass);
+HWY_EXPORT(TemperatureKernel);
+HWY_EXPORT(SlopeKernel);
 
 void TreeTemperatures(const TreeStrip& strip,
                       const TreeWeights& weights,
                       TreeValues* out) noexcept {
-  SEGCAL_DISPATCH(TemperaturePass)(strip, weights, out);
+  SEGCAL_DISPATCH(TemperatureKernel)(strip, weights, out);
 }
 
 void TreeTemperaturesAndSlopes(const TreeStrip& strip,
                                const TreeWeights& weights,
                                TreeValues* out) noexcept {
-  SEGCAL_DISPATCH(SlopePass)(strip, weights, out);
+  SEGCAL_DISPATCH(SlopeKernel)(strip, weights, out);
 }
 
 }  // namespace segcal

@@ -68,13 +68,13 @@ HWY_INLINE void LossOfVector(const PaddedPlane& plane,
   *slope = hn::Mul(hn::Mul(beta, beta), hn::Sub(label, hn::Div(moment, sum)));
 }
 
-void LossPass(const TreeStrip& strip,
-              const int32_t* labels,
-              int64_t label_stride,
-              int64_t columns,
-              const float* temperature,
-              float* loss_slopes,
-              TreeLoss* total) {
+void LossKernel(const TreeStrip& strip,
+                const int32_t* labels,
+                int64_t label_stride,
+                int64_t columns,
+                const float* temperature,
+                float* loss_slopes,
+                TreeLoss* total) {
   const DF d;
   const PaddedPlane& plane = strip.scores;
   LossRow row;
@@ -171,11 +171,11 @@ HWY_INLINE void ChainSlopes(const float* loss_slopes, int64_t voxels, float* slo
   *bias += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
 }
 
-void GradientPass(const TreeStrip& strip,
-                  const TreeWeights& weights,
-                  const float* loss_slopes,
-                  TreeValues* values,
-                  double* gradient) {
+void GradientKernel(const TreeStrip& strip,
+                    const TreeWeights& weights,
+                    const float* loss_slopes,
+                    TreeValues* values,
+                    double* gradient) {
   constexpr int64_t kLanes = TreeWeights::kLanes;
   const TreeShape& shape = weights.shape();
   const int64_t voxels = strip.rows * kStripColumns;
@@ -200,8 +200,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(LossPass);
-HWY_EXPORT(GradientPass);
+HWY_EXPORT(LossKernel);
+HWY_EXPORT(GradientKernel);
 
 void AddTreeLoss(const TreeStrip& strip,
                  const int32_t* labels,
@@ -210,7 +210,7 @@ void AddTreeLoss(const TreeStrip& strip,
                  const float* temperature,
                  float* loss_slopes,
                  TreeLoss* total) noexcept {
-  SEGCAL_DISPATCH(LossPass)
+  SEGCAL_DISPATCH(LossKernel)
   (strip, labels, label_stride, columns, temperature, loss_slopes, total);
 }
 
@@ -219,7 +219,7 @@ void AddTreeGradient(const TreeStrip& strip,
                      const float* loss_slopes,
                      TreeValues* values,
                      double* gradient) noexcept {
-  SEGCAL_DISPATCH(GradientPass)(strip, weights, loss_slopes, values, gradient);
+  SEGCAL_DISPATCH(GradientKernel)(strip, weights, loss_slopes, values, gradient);
 }
 
 }  // namespace segcal

@@ -29,13 +29,13 @@ void ForEachInput(
 }
 
 // The plane a filter looks at and its first parameter.
-const PaddedPlane& PlaneOf(const TreeStrip& strip, int64_t filter) {
+const PaddedPlane& FilterPlane(const TreeStrip& strip, int64_t filter) {
   return filter == kImageLeaf ? strip.image : strip.scores;
 }
-int64_t FirstOf(const TreeShape& shape, int64_t filter) {
+int64_t FirstWeight(const TreeShape& shape, int64_t filter) {
   return std::min(filter, shape.score_filters()) * (kTreeTaps * shape.classes + 1);
 }
-std::vector<int64_t> FiltersOf(const TreeShape& shape) {
+std::vector<int64_t> ListFilters(const TreeShape& shape) {
   if (shape.has_image()) return {0, 1, 2, 3, 4, 5, 6, 7, kImageLeaf};
   return {0, 1, 2, 3, 4, 5, 6};
 }
@@ -49,9 +49,9 @@ TreeVoxel Tree(const TreeShape& shape,
                int64_t x) {
   std::vector<double> a(kMaxTreeFilters, 0.0);
   std::vector<double> absolute(kMaxTreeFilters, 0.0);
-  for (const int64_t f : FiltersOf(shape)) {
+  for (const int64_t f : ListFilters(shape)) {
     const auto k = static_cast<size_t>(f);
-    ForEachInput(PlaneOf(strip, f), FirstOf(shape, f), y, x, [&](size_t p, double in) {
+    ForEachInput(FilterPlane(strip, f), FirstWeight(shape, f), y, x, [&](size_t p, double in) {
       a[k] += parameters[p] * in;
       absolute[k] += std::fabs(parameters[p] * in);
     });
@@ -135,9 +135,9 @@ TreeSums Trees(const TreeShape& shape,
       const VoxelLoss loss = LossAt(strip, y, x, label, voxel.temperature);
       ++sums.count;
       sums.loss += loss.loss;
-      for (const int64_t f : FiltersOf(shape)) {
+      for (const int64_t f : ListFilters(shape)) {
         const double slope = loss.slope * voxel.slopes[static_cast<size_t>(f)];
-        ForEachInput(PlaneOf(strip, f), FirstOf(shape, f), y, x, [&](size_t p, double in) {
+        ForEachInput(FilterPlane(strip, f), FirstWeight(shape, f), y, x, [&](size_t p, double in) {
           sums.gradient[p] += slope * in;
           sums.scale[p] += std::fabs(slope * in);
         });

@@ -86,7 +86,7 @@ size_t CellSums::AddPlace(int64_t key) {
 }
 
 void CellSums::Add(int64_t group, float x, bool correct) {
-  Count(group * grid_->num_cells() + CellOf(x, grid_->edges()), 0, x, correct);
+  Count(group * grid_->num_cells() + FindCell(x, grid_->edges()), 0, x, correct);
 }
 
 void CellSums::AddTopLabel(const float* confidence,
@@ -141,7 +141,7 @@ void CellSums::Flush() {
 void CellSums::Merge(const CellSums& other) {
   // By index: merged with itself, the list does not grow.
   for (size_t i = 0; i < other.totals_.size(); ++i) {
-    const size_t place = PlaceOf(other.totals_[i].key);
+    const size_t place = FindPlace(other.totals_[i].key);
     totals_[place].sums.Merge(other.totals_[i].sums);
   }
 }

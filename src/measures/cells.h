@@ -86,12 +86,12 @@ class CellSums {
   static constexpr size_t kLanes = 2;
 
   // Index of the cell into totals_, which gets a new row at first use.
-  size_t PlaceOf(int64_t key) {
+  size_t FindPlace(int64_t key) {
     const int32_t place = place_[static_cast<size_t>(key)];
     return place >= 0 ? static_cast<size_t>(place) : AddPlace(key);
   }
   size_t AddPlace(int64_t key);
-  Pending& At(int64_t key, size_t lane) { return pending_[PlaceOf(key) * kLanes + lane]; }
+  Pending& At(int64_t key, size_t lane) { return pending_[FindPlace(key) * kLanes + lane]; }
   void Count(int64_t key, size_t lane, float x, bool correct) {
     Pending& sums = At(key, lane);
     sums.count += 1;

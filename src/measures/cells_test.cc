@@ -31,7 +31,7 @@ std::vector<float> HardValues() {
 TEST(CellGrid, FindsTheCellThatHoldsAValue) {
   const auto grid = CellGrid::Make({{13, "closed"}, {997, "open"}});
   for (const float x : HardValues()) {
-    const int64_t cell = CellOf(x, grid->edges());
+    const int64_t cell = FindCell(x, grid->edges());
     EXPECT_LE(grid->lower(cell), x);
     if (cell + 1 < grid->num_cells()) {
       EXPECT_LT(x, grid->lower(cell + 1));
@@ -41,10 +41,10 @@ TEST(CellGrid, FindsTheCellThatHoldsAValue) {
 
 TEST(CellGrid, StartsWithZeroAloneAndWhatIsNext) {
   const auto grid = CellGrid::Make({});
-  EXPECT_EQ(CellOf(0.0f, grid->edges()), 0);
-  EXPECT_EQ(CellOf(1e-45f, grid->edges()), 1);
-  EXPECT_EQ(CellOf(std::nextafter(grid->low(), 0.0f), grid->edges()), 1);
-  EXPECT_EQ(CellOf(grid->low(), grid->edges()), 2);
+  EXPECT_EQ(FindCell(0.0f, grid->edges()), 0);
+  EXPECT_EQ(FindCell(1e-45f, grid->edges()), 1);
+  EXPECT_EQ(FindCell(std::nextafter(grid->low(), 0.0f), grid->edges()), 1);
+  EXPECT_EQ(FindCell(grid->low(), grid->edges()), 2);
   EXPECT_LT(grid->num_cells(), 1200);
 }
 

@@ -5,7 +5,7 @@
 
 namespace segcal {
 
-std::vector<ReliabilityRow> RowsOf(const BinRule& rule, const std::vector<Bin>& bins) {
+std::vector<ReliabilityRow> MakeReliabilityRows(const BinRule& rule, const std::vector<Bin>& bins) {
   const std::vector<double> edges = DiagramEdges(rule);
   std::vector<ReliabilityRow> rows;
   for (size_t k = 0; k < bins.size(); ++k) {
@@ -18,7 +18,9 @@ std::vector<ReliabilityRow> RowsOf(const BinRule& rule, const std::vector<Bin>& 
   return rows;
 }
 
-std::vector<CellRow> CellsOf(const std::string& kind, const CellSums& sums, int64_t num_classes) {
+std::vector<CellRow> MakeCellRows(const std::string& kind,
+                                  const CellSums& sums,
+                                  int64_t num_classes) {
   std::vector<CellRow> totals;
   const CellGrid& grid = sums.grid();
   for (const Cell& cell : sums.Cells()) {

@@ -10,9 +10,11 @@
 namespace segcal {
 
 // The bins of a rule, as rows of a diagram.
-std::vector<ReliabilityRow> RowsOf(const BinRule& rule, const std::vector<Bin>& bins);
+std::vector<ReliabilityRow> MakeReliabilityRows(const BinRule& rule, const std::vector<Bin>& bins);
 
 // The groups of `sums` are (band, class), classes running fastest.
-std::vector<CellRow> CellsOf(const std::string& kind, const CellSums& sums, int64_t num_classes);
+std::vector<CellRow> MakeCellRows(const std::string& kind,
+                                  const CellSums& sums,
+                                  int64_t num_classes);
 
 }  // namespace segcal

@@ -170,13 +170,13 @@ std::vector<TieGroup> RankedSums::Groups() const {
   return pooled_.empty() ? values_.Groups() : pooled_.Groups();
 }
 
-int64_t CountOf(std::span<const TieGroup> groups) {
+int64_t CountVoxels(std::span<const TieGroup> groups) {
   int64_t count = 0;
   for (const TieGroup& group : groups) count += group.count;
   return count;
 }
 
-int64_t WrongOf(std::span<const TieGroup> groups) {
+int64_t CountWrong(std::span<const TieGroup> groups) {
   int64_t wrong = 0;
   for (const TieGroup& group : groups) wrong += Wrong(group);
   return wrong;
@@ -189,12 +189,12 @@ double KsError(std::span<const TieGroup> groups) {
     sum += group.confidence * static_cast<double>(group.count) - static_cast<double>(group.correct);
     largest = std::max(largest, std::fabs(sum));
   }
-  return groups.empty() ? std::nan("") : largest / static_cast<double>(CountOf(groups));
+  return groups.empty() ? std::nan("") : largest / static_cast<double>(CountVoxels(groups));
 }
 
 double Auroc(std::span<const TieGroup> groups) {
-  const int64_t wrong = WrongOf(groups);
-  const int64_t right = CountOf(groups) - wrong;
+  const int64_t wrong = CountWrong(groups);
+  const int64_t right = CountVoxels(groups) - wrong;
   if (wrong == 0 || right == 0) return std::nan("");
   // Twice the pairs in which the right voxel is the more confident one; ties count half.
   __int128 pairs = 0;
@@ -234,7 +234,7 @@ double RiskCoverageArea(std::span<const TieGroup> groups) {
 }
 
 std::vector<RiskRow> RiskCoverage(std::span<const TieGroup> groups, int64_t steps) {
-  const int64_t n = CountOf(groups);
+  const int64_t n = CountVoxels(groups);
   std::vector<RiskRow> curve;
   auto group = groups.rbegin();
   int64_t accepted = 0;  // in groups before this one
@@ -260,7 +260,7 @@ std::vector<RiskRow> RiskCoverage(std::span<const TieGroup> groups, int64_t step
 double MassBin::Gap() const { return std::fabs(confidence - correct) / count; }
 
 std::vector<MassBin> EqualMassBins(std::span<const TieGroup> groups, int64_t num_bins) {
-  const int64_t n = CountOf(groups);
+  const int64_t n = CountVoxels(groups);
   std::vector<MassBin> bins(static_cast<size_t>(num_bins));
   const auto end_of = [&](int64_t k) {
     return static_cast<int64_t>(static_cast<__int128>(n) * (k + 1) / num_bins);
@@ -284,7 +284,7 @@ std::vector<MassBin> EqualMassBins(std::span<const TieGroup> groups, int64_t num
 }
 
 std::vector<double> Percentiles(std::span<const TieGroup> groups, int64_t num_bins) {
-  const int64_t n = CountOf(groups);
+  const int64_t n = CountVoxels(groups);
   std::vector<double> percentiles;
   size_t g = 0;
   int64_t end = n > 0 ? groups[0].count : 0;

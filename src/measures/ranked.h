@@ -66,8 +66,8 @@ class RankedSums {
   std::vector<TieGroup> sorted_;
 };
 
-int64_t CountOf(std::span<const TieGroup> groups);
-int64_t WrongOf(std::span<const TieGroup> groups);
+int64_t CountVoxels(std::span<const TieGroup> groups);
+int64_t CountWrong(std::span<const TieGroup> groups);
 
 // NaN without any voxel, and where a formula needs right and wrong ones and has not both.
 double KsError(std::span<const TieGroup> groups);           // (SL2)

@@ -47,7 +47,7 @@ TEST(RankedValues, GroupsAreSortedTies) {
 TEST(RankedValues, GroupsAscendWhateverTheNumber) {
   for (const int n : {1, 2047, 2048, 30000}) {
     const std::vector<TieGroup> groups = GroupsOf(RandomSamples(3, n, 1 << 22));
-    EXPECT_EQ(CountOf(groups), n);
+    EXPECT_EQ(CountVoxels(groups), n);
     for (size_t i = 1; i < groups.size(); ++i)
       ASSERT_LT(groups[i - 1].confidence, groups[i].confidence);
   }
@@ -145,7 +145,7 @@ TEST(RiskCoverage, EndsAtTheErrorRate) {
   const std::vector<RiskRow> curve = RiskCoverage(groups, 100);
   ASSERT_EQ(curve.size(), 100u);
   EXPECT_EQ(curve.back().coverage, 1.0);
-  EXPECT_DOUBLE_EQ(curve.back().risk, static_cast<double>(WrongOf(groups)) / 777.0);
+  EXPECT_DOUBLE_EQ(curve.back().risk, static_cast<double>(CountWrong(groups)) / 777.0);
   EXPECT_EQ(curve.back().confidence, groups.front().confidence);
   EXPECT_EQ(curve.front().confidence, 1.0);
   EXPECT_TRUE(RiskCoverage({}, 100).empty());

@@ -125,7 +125,7 @@ class AdaptiveAccumulator final : public MetricAccumulator {
     const std::vector<double> edges = Percentiles(all, options_.adaptive_bins);
     double sum = 0.0;
     for (const auto& groups : lists) sum += SumOfGaps(groups, edges);
-    return sum / static_cast<double>(CountOf(all));
+    return sum / static_cast<double>(CountVoxels(all));
   }
 
   AdaptiveOptions options_;

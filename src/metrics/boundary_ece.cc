@@ -50,7 +50,7 @@ double Squared(int32_t voxels) {
 }
 
 // Where a case has no boundary: the lower end of the last band.
-double DistanceOf(double squared) {
+double MeanDistance(double squared) {
   return std::isinf(squared) ? kBandEdges.back() : std::sqrt(squared);
 }
 
@@ -76,13 +76,13 @@ class BoundaryAccumulator final : public MetricAccumulator {
       if (labels[v] == kNoLabel) continue;
       const int32_t in_voxels = tile.squared_distance[v];
       const double squared = physical_ ? tile.squared_length[v] : Squared(in_voxels);
-      const int64_t band = BandOf(squared);
+      const int64_t band = FindBand(squared);
       const float confidence = tile.confidence[v];
       const bool correct = tile.predicted[v] == labels[v];
       sums_.Add(band * num_classes_ + tile.predicted[v], confidence, correct);
       if (InAllRegion(labels[v], in_voxels, background_))
         regions_.Add(InBoundaryRegion(in_voxels) ? kAtBoundary : kElsewhere, confidence, correct);
-      distances_[static_cast<size_t>(band)].pending += DistanceOf(squared);
+      distances_[static_cast<size_t>(band)].pending += MeanDistance(squared);
       without_boundary_ += in_voxels == kNoSource ? 1 : 0;
     }
   }
@@ -132,18 +132,19 @@ class BoundaryAccumulator final : public MetricAccumulator {
     for (int64_t band = 0; band < kNumBands; ++band) {
       diagrams.push_back({.kind = kKinds[static_cast<size_t>(band)],
                           .class_index = -1,
-                          .rows = RowsOf(rule_, BinsOfBand(band))});
+                          .rows = MakeReliabilityRows(rule_, BinsOfBand(band))});
     }
     diagrams.push_back({.kind = "boundary",
                         .class_index = -1,
-                        .rows = RowsOf(rule_, regions_.Bins(rule_, kAtBoundary))});
-    diagrams.push_back(
-        {.kind = "all", .class_index = -1, .rows = RowsOf(rule_, regions_.Bins(rule_))});
+                        .rows = MakeReliabilityRows(rule_, regions_.Bins(rule_, kAtBoundary))});
+    diagrams.push_back({.kind = "all",
+                        .class_index = -1,
+                        .rows = MakeReliabilityRows(rule_, regions_.Bins(rule_))});
     return diagrams;
   }
 
   std::vector<CellRow> Cells() const override {
-    return CellsOf("predicted_by_band", sums_, num_classes_);
+    return MakeCellRows("predicted_by_band", sums_, num_classes_);
   }
 
  private:

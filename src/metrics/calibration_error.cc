@@ -51,11 +51,12 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
 
   std::vector<ReliabilityDiagram> PooledBins() const override {
     const BinRule rule = options_.ace_rule();
-    return {{.kind = "ace", .class_index = -1, .rows = RowsOf(rule, sums_.Bins(rule))}};
+    return {
+        {.kind = "ace", .class_index = -1, .rows = MakeReliabilityRows(rule, sums_.Bins(rule))}};
   }
 
   std::vector<CellRow> Cells() const override {
-    return CellsOf("predicted", sums_, sums_.num_groups());
+    return MakeCellRows("predicted", sums_, sums_.num_groups());
   }
 
  private:
@@ -74,7 +75,7 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
   }
 
   std::vector<ReliabilityRow> Rows(const std::vector<Bin>& bins) const {
-    return RowsOf(options_.rule(), bins);
+    return MakeReliabilityRows(options_.rule(), bins);
   }
 
   CalibrationOptions options_;

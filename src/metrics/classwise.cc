@@ -36,7 +36,7 @@ class ClasswiseAccumulator final : public MetricAccumulator {
     for (int64_t c = 0; c < sums_.num_groups(); ++c) {
       const std::vector<Bin> bins = sums_.Bins(options_.rule(), c);
       const int64_t total = sums_.Count(c);
-      expected.push_back(ErrorOf(bins, total));
+      expected.push_back(ClassError(bins, total));
       largest.push_back(BinnedError(bins, total, Norm::kLargest));
       average.push_back(AverageError(sums_.Bins(options_.ace_rule(), c)));
       const BrierParts part = DecomposeBrier(sums_.Bins(WholeRule(), c));
@@ -58,20 +58,21 @@ class ClasswiseAccumulator final : public MetricAccumulator {
   std::vector<ReliabilityDiagram> Reliability() const override {
     std::vector<ReliabilityDiagram> diagrams;
     for (int64_t c = 0; c < sums_.num_groups(); ++c) {
-      diagrams.push_back({.kind = "one_vs_rest",
-                          .class_index = c,
-                          .rows = RowsOf(options_.rule(), sums_.Bins(options_.rule(), c))});
+      diagrams.push_back(
+          {.kind = "one_vs_rest",
+           .class_index = c,
+           .rows = MakeReliabilityRows(options_.rule(), sums_.Bins(options_.rule(), c))});
     }
     return diagrams;
   }
 
   std::vector<CellRow> Cells() const override {
-    return CellsOf("one_vs_rest", sums_, sums_.num_groups());
+    return MakeCellRows("one_vs_rest", sums_, sums_.num_groups());
   }
 
  private:
   // Where a rule leaves zeros out, a class may have voxels and all bins empty: no gap.
-  double ErrorOf(const std::vector<Bin>& bins, int64_t total) const {
+  double ClassError(const std::vector<Bin>& bins, int64_t total) const {
     if (TotalCount(bins) == 0 && total > 0) return 0.0;
     return BinnedError(bins, total, options_.gap_norm());
   }

@@ -142,8 +142,9 @@ class LocalAccumulator final : public MetricAccumulator {
   std::vector<ReliabilityDiagram> Reliability() const override {
     const PatchBins bins = Bins();
     const BinRule rule = options_.rule();
-    return {{.kind = "local_avg", .class_index = -1, .rows = RowsOf(rule, bins.all)},
-            {.kind = "local_max", .class_index = -1, .rows = RowsOf(rule, bins.worst)}};
+    return {
+        {.kind = "local_avg", .class_index = -1, .rows = MakeReliabilityRows(rule, bins.all)},
+        {.kind = "local_max", .class_index = -1, .rows = MakeReliabilityRows(rule, bins.worst)}};
   }
 
   std::vector<PatchRow> PatchSweep() const override {
@@ -184,7 +185,7 @@ class LocalAccumulator final : public MetricAccumulator {
     for (size_t i = 0; i < cases_.size(); ++i) cases_[i].Merge(other[i]);
   }
 
-  double ErrorOf(int64_t patch, Norm norm) const {
+  double PatchError(int64_t patch, Norm norm) const {
     return BinnedError(sums_.Bins(options_.rule(), patch), sums_.Count(patch), norm);
   }
 
@@ -204,7 +205,7 @@ class LocalAccumulator final : public MetricAccumulator {
     ExactMean mean;
     double largest = std::nan("");
     for (int64_t k = first; k < first + options_.patches; ++k) {
-      const double error = ErrorOf(k, norm);
+      const double error = PatchError(k, norm);
       mean.Add(error);
       largest = std::fmax(largest, error);
     }
@@ -219,8 +220,8 @@ class LocalAccumulator final : public MetricAccumulator {
     int64_t worst = -1;
     for (int64_t k = 0; k < options_.patches; ++k) {
       PatchBins::MergeBins(sums_.Bins(options_.rule(), k), &bins.all);
-      const double error = ErrorOf(k, Norm::kMean);
-      if (worst < 0 ? !std::isnan(error) : error > ErrorOf(worst, Norm::kMean)) worst = k;
+      const double error = PatchError(k, Norm::kMean);
+      if (worst < 0 ? !std::isnan(error) : error > PatchError(worst, Norm::kMean)) worst = k;
     }
     if (worst >= 0) PatchBins::MergeBins(sums_.Bins(options_.rule(), worst), &bins.worst);
     return bins;

@@ -136,14 +136,14 @@ class SurfaceAccumulator final : public MetricAccumulator {
     const bool any = std::any_of(
         scores.begin(), scores.end(), [](const SurfaceScores& s) { return s.labelled; });
     for (size_t c = 0; any && c < scores.size(); ++c) {
-      const ClassScores values = ValuesOf(scores[c]);
+      const ClassScores values = ClassValues(scores[c]);
       for (size_t k = 0; k < kNumScores; ++k) AddScore(values[k], &totals[c][k]);
     }
     return totals;
   }
 
   // In the order of kNames, with what is said of absent and missing classes.
-  ClassScores ValuesOf(const SurfaceScores& s) const {
+  ClassScores ClassValues(const SurfaceScores& s) const {
     const double nan = std::nan("");
     if (!s.labelled && !s.predicted) {
       const double dice = options_.absent == "one" ? 1.0 : nan;

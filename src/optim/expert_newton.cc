@@ -21,10 +21,10 @@ constexpr double kOvershoot = 0.8;
 
 constexpr int kMaxNewtonSteps = 40;
 
-// Relative damping that makes a semi-definite metric definite without changing the step.
+// Relative damping that makes a semi-definite model definite without changing the step.
 constexpr double kDamping = 1e-12;
 
-// Passes after which the metric is taken from the model again, where we are.
+// Passes after which the quadratic is taken from the model again, where we are.
 constexpr int64_t kRefreshPasses = 6;
 
 // An expert that has not come on in so many passes is at the rounding of its sums, or too slow to
@@ -87,31 +87,32 @@ double Search(const ExpertProblem& problem,
 }
 
 // Damped Newton on the model of one expert; returns the curvature at the minimum.
-std::unique_ptr<Metric> NewtonOnModel(const ExpertProblem& problem,
-                                      int64_t expert,
-                                      double tolerance,
-                                      std::vector<double>* point) {
+std::unique_ptr<QuadraticModel> NewtonOnModel(const ExpertProblem& problem,
+                                              int64_t expert,
+                                              double tolerance,
+                                              std::vector<double>* point) {
   Position at{.point = *point, .here = problem.model(expert, *point)};
-  std::unique_ptr<Metric> metric = problem.model_curvature(expert, at.point);
+  std::unique_ptr<QuadraticModel> quadratic = problem.model_curvature(expert, at.point);
   double damping = 1e-8;
   for (int i = 0; i < kMaxNewtonSteps; ++i) {
     // The model is not the truth: more digits would be wasted on it.
     if (problem.box.ProjectedNorm(at.point, at.here.gradient) <= tolerance) break;
-    const std::vector<double> step = metric->Step(problem.box, at.point, at.here.gradient, damping);
+    const std::vector<double> step =
+        quadratic->Step(problem.box, at.point, at.here.gradient, damping);
     const double length = Search(problem, expert, step, &at);
     if (length == 0.0) break;
     damping = length == 1.0 ? std::max(kDamping, damping * 0.1) : damping * 10.0;
-    metric = problem.model_curvature(expert, at.point);
+    quadratic = problem.model_curvature(expert, at.point);
   }
   *point = std::move(at.point);
-  return metric;
+  return quadratic;
 }
 
 // One expert while exact passes go on.
 struct Expert {
   std::vector<double> point;
   Value here;
-  std::unique_ptr<Metric> metric;
+  std::unique_ptr<QuadraticModel> quadratic;
   std::vector<double> trial;
   int cuts = 0;
   double last_residual = std::numeric_limits<double>::infinity();  // when it came on last
@@ -125,7 +126,7 @@ struct Expert {
 // Says where to look next; done where no step leads away.
 void Propose(const ExpertProblem& problem, Expert* e) {
   const std::vector<double> step =
-      e->metric->Step(problem.box, e->point, e->here.gradient, kDamping);
+      e->quadratic->Step(problem.box, e->point, e->here.gradient, kDamping);
   e->trial = Moved(problem.box, e->point, step, std::pow(kCut, e->cuts));
   e->done = e->trial == e->point;
 }
@@ -144,9 +145,9 @@ void CheckConvergence(const ExpertProblem& problem, double tolerance, Expert* e)
   e->cuts = 0;
 }
 
-// A metric taken at the model's minimum fits less and less as the point moves on.
+// A quadratic taken at the model's minimum fits less and less as the point moves on.
 void Refresh(const ExpertProblem& problem, int64_t expert, Expert* e) {
-  e->metric = problem.model_curvature(expert, e->point);
+  e->quadratic = problem.model_curvature(expert, e->point);
   e->cuts = 0;
 }
 
@@ -155,8 +156,8 @@ void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert
   ++e->idle;
   const std::vector<double> move = Difference(e->trial, e->point);
   const bool decreases = Decreases(e->here, there, move);
-  // Also on a rejected point the gradient teaches the metric.
-  e->metric->Learn(move, Difference(there.gradient, e->here.gradient));
+  // Also the gradient of a rejected point updates the quadratic.
+  e->quadratic->Update(move, Difference(there.gradient, e->here.gradient));
   if (decreases) {
     e->point = e->trial;
     e->here = std::move(there);
@@ -168,8 +169,9 @@ void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert
   e->done = e->idle >= kIdlePasses;
 }
 
-ExpertSolution SolutionOf(const ExpertProblem& problem, Expert e) {
-  const std::vector<double> step = e.metric->Step(problem.box, e.point, e.here.gradient, kDamping);
+ExpertSolution ExtractSolution(const ExpertProblem& problem, Expert e) {
+  const std::vector<double> step =
+      e.quadratic->Step(problem.box, e.point, e.here.gradient, kDamping);
   return {.point = e.point,
           .value = e.here.value,
           .gradient = e.here.gradient,
@@ -190,8 +192,8 @@ SolverResult SolveExperts(const ExpertProblem& problem,
   ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
     Expert& e = experts[static_cast<size_t>(i)];
     e.point = start[static_cast<size_t>(i)];
-    e.metric = options.skip_model ? problem.model_curvature(i, e.point)
-                                  : NewtonOnModel(problem, i, model_tolerance, &e.point);
+    e.quadratic = options.skip_model ? problem.model_curvature(i, e.point)
+                                     : NewtonOnModel(problem, i, model_tolerance, &e.point);
     e.trial = e.point;
   });
   SolverResult result;
@@ -226,7 +228,7 @@ SolverResult SolveExperts(const ExpertProblem& problem,
   result.experts.resize(experts.size());
   ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
     const auto e = static_cast<size_t>(i);
-    result.experts[e] = SolutionOf(problem, std::move(experts[e]));
+    result.experts[e] = ExtractSolution(problem, std::move(experts[e]));
   });
   return result;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "optim/box.h"
-#include "optim/metric.h"
+#include "optim/quadratic_model.h"
 
 namespace segcal {
 
@@ -19,7 +19,7 @@ struct ExpertProblem {
   std::function<std::vector<Value>(const std::vector<std::vector<double>>& points)> evaluate;
   // Value and gradient of the cheap model of one expert. Thread-safe, like its curvature.
   std::function<Value(int64_t expert, const std::vector<double>& point)> model;
-  std::function<std::unique_ptr<Metric>(int64_t expert, const std::vector<double>& point)>
+  std::function<std::unique_ptr<QuadraticModel>(int64_t expert, const std::vector<double>& point)>
       model_curvature;
   Box box;  // the same for every expert
 };
@@ -48,7 +48,7 @@ struct SolverResult {
 };
 
 // 1. Damped Newton on the model, each expert on its own.
-// 2. Exact gradients with the model's curvature as metric, corrected by what the gradients teach,
+// 2. Exact gradients with the model's curvature as quadratic model, with secant updates,
 //    with a line search; experts share passes and stop on their own,
 //    also where they gain nothing.
 SolverResult SolveExperts(const ExpertProblem& problem,

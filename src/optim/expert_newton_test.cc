@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "optim/dense_metric.h"
-#include "optim/implicit_metric.h"
-#include "optim/test_stand_in.h"
+#include "optim/dense_model.h"
+#include "optim/implicit_model.h"
+#include "optim/test_preconditioner.h"
 
 namespace segcal {
 namespace {
@@ -46,23 +46,22 @@ struct Quadratic {
   }
 };
 
-std::unique_ptr<Metric> Implicit(const std::vector<double>& hessian) {
-  return MakeImplicitMetric(
-      {.multiply =
-           [hessian](const std::vector<double>& v, const std::vector<char>&) {
-             std::vector<double> product(v.size(), 0.0);
-             for (size_t i = 0; i < hessian.size(); ++i)
-               product[i / v.size()] += hessian[i] * v[i % v.size()];
-             return product;
-           },
-       .stand_in =
-           [n = static_cast<size_t>(std::llround(std::sqrt(hessian.size())))] {
-             return std::make_unique<Diagonal>(std::vector<double>(n, 1.0));
-           }});
+std::unique_ptr<QuadraticModel> Implicit(const std::vector<double>& hessian) {
+  return MakeImplicitModel({.multiply =
+                                [hessian](const std::vector<double>& v, const std::vector<char>&) {
+                                  std::vector<double> product(v.size(), 0.0);
+                                  for (size_t i = 0; i < hessian.size(); ++i)
+                                    product[i / v.size()] += hessian[i] * v[i % v.size()];
+                                  return product;
+                                },
+                            .preconditioner =
+                                [n = static_cast<size_t>(std::llround(std::sqrt(hessian.size())))] {
+                                  return std::make_unique<Diagonal>(std::vector<double>(n, 1.0));
+                                }});
 }
 
 // The truth and a model of it that is off by some per cent.
-ExpertProblem ProblemOf(const std::vector<Quadratic>& truth, const Box& box, bool dense) {
+ExpertProblem IdentifyFit(const std::vector<Quadratic>& truth, const Box& box, bool dense) {
   ExpertProblem problem;
   problem.box = box;
   problem.evaluate = [truth](const std::vector<std::vector<double>>& points) {
@@ -80,7 +79,7 @@ ExpertProblem ProblemOf(const std::vector<Quadratic>& truth, const Box& box, boo
   };
   problem.model_curvature = [model, dense](int64_t e, const std::vector<double>&) {
     const std::vector<double> hessian = model[static_cast<size_t>(e)].Hessian();
-    return dense ? MakeDenseMetric(hessian) : Implicit(hessian);
+    return dense ? MakeDenseModel(hessian) : Implicit(hessian);
   };
   return problem;
 }
@@ -93,7 +92,7 @@ TEST(SolveExperts, FindsTheMinimaOfAllExpertsWithEitherMetric) {
   const std::vector<Quadratic> truth = {{{1.0, 2.0, 0.01}, {3.0, -1.0, 40.0}, 0.0},
                                         {{5.0, 0.5, 1.0}, {0.0, 0.0, 1.0}, 0.0}};
   for (const bool dense : {true, false}) {
-    const SolverResult result = SolveExperts(ProblemOf(truth, Unbounded(3), dense),
+    const SolverResult result = SolveExperts(IdentifyFit(truth, Unbounded(3), dense),
                                              {{0.0, 0.0, 0.0}, {9.0, 9.0, 9.0}},
                                              {.gradient_tolerance = 1e-9, .num_threads = 2});
     for (size_t e = 0; e < 2; ++e) {
@@ -114,8 +113,8 @@ TEST(SolveExperts, KeepsBoundsExactly) {
   box.lower[0] = 2.0;
   box.lower[2] = box.upper[2] = 7.0;
   for (const bool dense : {true, false}) {
-    const SolverResult result =
-        SolveExperts(ProblemOf(truth, box, dense), {{4.0, 4.0, 7.0}}, {.gradient_tolerance = 1e-9});
+    const SolverResult result = SolveExperts(
+        IdentifyFit(truth, box, dense), {{4.0, 4.0, 7.0}}, {.gradient_tolerance = 1e-9});
     EXPECT_TRUE(result.experts[0].converged);
     EXPECT_EQ(result.experts[0].point[0], 2.0);
     EXPECT_NEAR(result.experts[0].point[1], 1.0, 1e-8);
@@ -125,7 +124,7 @@ TEST(SolveExperts, KeepsBoundsExactly) {
 
 TEST(SolveExperts, SaysWhenPassesRunOut) {
   const std::vector<Quadratic> truth = {{{1.0, 70.0, 3e-3}, {0.3, 0.7, 11.0}, 0.5}};
-  const SolverResult result = SolveExperts(ProblemOf(truth, Unbounded(3), false),
+  const SolverResult result = SolveExperts(IdentifyFit(truth, Unbounded(3), false),
                                            {{0.0, 0.0, 0.0}},
                                            {.gradient_tolerance = 1e-300, .max_passes = 3});
   EXPECT_FALSE(result.experts[0].converged);
@@ -135,7 +134,8 @@ TEST(SolveExperts, SaysWhenPassesRunOut) {
 
 // Gradients with an error that no step takes away: it stops, and does not say that it is there.
 TEST(SolveExperts, StopsWhereNothingIsGained) {
-  ExpertProblem problem = ProblemOf({{{1.0, 1.0, 1.0}, {0.3, 0.7, 1.0}, 0.0}}, Unbounded(3), true);
+  ExpertProblem problem =
+      IdentifyFit({{{1.0, 1.0, 1.0}, {0.3, 0.7, 1.0}, 0.0}}, Unbounded(3), true);
   const auto exact = problem.evaluate;
   int calls = 0;
   problem.evaluate = [&](const std::vector<std::vector<double>>& points) {
@@ -154,7 +154,7 @@ TEST(SolveExperts, StopsWhereNothingIsGained) {
 TEST(SolveExperts, PathDescends) {
   const std::vector<Quadratic> truth = {{{1.0, 100.0, 1e-3}, {3.0, -1.0, 10.0}, 2.0}};
   const SolverResult result = SolveExperts(
-      ProblemOf(truth, Unbounded(3), false), {{0.0, 0.0, 0.0}}, {.gradient_tolerance = 1e-10});
+      IdentifyFit(truth, Unbounded(3), false), {{0.0, 0.0, 0.0}}, {.gradient_tolerance = 1e-10});
   const std::vector<double>& path = result.experts[0].path;
   ASSERT_GT(path.size(), 2u);
   for (size_t i = 1; i < path.size(); ++i) EXPECT_LE(path[i], path[i - 1] + 1e-12);

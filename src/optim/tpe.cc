@@ -152,7 +152,8 @@ class ChoiceEstimate final : public Estimate {
   std::vector<double> shares_;
 };
 
-std::unique_ptr<Estimate> EstimateOf(const SearchDimension& d, const std::vector<double>& points) {
+std::unique_ptr<Estimate> MakeEstimate(const SearchDimension& d,
+                                       const std::vector<double>& points) {
   if (!d.choices.empty()) return std::make_unique<ChoiceEstimate>(d, points);
   return std::make_unique<NumberEstimate>(d, points);
 }
@@ -196,8 +197,8 @@ double TreeParzen::AskModel(size_t d, size_t num_good) {
   for (size_t t = 0; t < trials_.size(); ++t) {
     (t < num_good ? good : others).push_back(trials_[t].point[d]);
   }
-  const std::unique_ptr<Estimate> of_good = EstimateOf(dimensions_[d], good);
-  const std::unique_ptr<Estimate> of_others = EstimateOf(dimensions_[d], others);
+  const std::unique_ptr<Estimate> of_good = MakeEstimate(dimensions_[d], good);
+  const std::unique_ptr<Estimate> of_others = MakeEstimate(dimensions_[d], others);
   double best = 0.0;
   double best_score = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < kCandidates; ++i) {

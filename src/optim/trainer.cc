@@ -52,7 +52,7 @@ bool OutOfPatience(const TrainOptions& options, const TrainState& state) {
 
 }  // namespace
 
-const char* NameOf(TrainStop stop) noexcept {
+const char* Name(TrainStop stop) noexcept {
   switch (stop) {
     case TrainStop::kMaxEpochs:
       return "max_epochs";

@@ -66,7 +66,7 @@ enum class TrainStop {
   kHook,       // the caller said so, for example because the trial was pruned
   kNotFinite   // a loss or gradient was not finite; the best parameters are those before
 };
-const char* NameOf(TrainStop stop) noexcept;
+const char* Name(TrainStop stop) noexcept;
 
 struct TrainResult {
   TrainState state;  // its best_parameters are the answer: never worse than the start on validation

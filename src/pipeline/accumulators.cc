@@ -102,7 +102,7 @@ int64_t BytesPerVoxel(const MetricSelection& selection, int64_t num_classes) {
   return bytes;
 }
 
-std::vector<Aggregate> AggregatesOf(const MetricSelection& selection) {
+std::vector<Aggregate> ListAggregates(const MetricSelection& selection) {
   std::vector<Aggregate> aggregates;
   for (const SelectedFamily& family : selection) {
     for (const MetricNumber& number : family.info->numbers) aggregates.push_back(number.aggregate);

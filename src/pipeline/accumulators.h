@@ -32,7 +32,7 @@ bool NeedsLengths(const MetricSelection& selection);
 int64_t BytesPerVoxel(const MetricSelection& selection, int64_t num_classes);
 
 // How each number of a selection is aggregated, in the order of Accumulators::Finish.
-std::vector<Aggregate> AggregatesOf(const MetricSelection& selection);
+std::vector<Aggregate> ListAggregates(const MetricSelection& selection);
 
 // One accumulator per selected family.
 class Accumulators {

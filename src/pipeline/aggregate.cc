@@ -36,7 +36,7 @@ std::vector<MetricValue> MeanOrPooled(const std::vector<const std::vector<Metric
                                       const MetricSelection& selection,
                                       const std::vector<MetricValue>& pooled) {
   std::vector<MetricValue> means = MeanOfRows(rows);
-  const std::vector<Aggregate> aggregates = AggregatesOf(selection);
+  const std::vector<Aggregate> aggregates = ListAggregates(selection);
   for (size_t m = 0; m < means.size(); ++m) {
     if (aggregates[m] == Aggregate::kPooled) means[m] = pooled[m];
   }

@@ -41,12 +41,12 @@ std::filesystem::path Resolved(const std::filesystem::path& path) {
   return error ? path : resolved;
 }
 
-class Application {
+class ApplyJob {
  public:
-  Application(const Model& model,
-              const CaseStream& stream,
-              std::string folder,
-              const ApplyOptions& options)
+  ApplyJob(const Model& model,
+           const CaseStream& stream,
+           std::string folder,
+           const ApplyOptions& options)
       : state_(model.state()),
         stream_(stream),
         folder_(std::move(folder)),
@@ -79,19 +79,20 @@ class Application {
     result.voxels = voxels;
     result.renormalised = renormalised_;
     for (int64_t c = 0; c < stream_.num_cases(); ++c) {
-      for (const OutputKind* kind : kinds_) result.files.push_back(PathOf(c, *kind));
+      for (const OutputKind* kind : kinds_) result.files.push_back(OutputPath(c, *kind));
     }
     return result;
   }
 
  private:
   // One kind goes straight into the folder, several into sub-folders.
-  std::string FolderOf(const OutputKind& kind) const {
+  std::string OutputFolder(const OutputKind& kind) const {
     return kinds_.size() == 1 ? folder_ : (std::filesystem::path(folder_) / kind.name).string();
   }
-  std::string PathOf(int64_t c, const OutputKind& kind) const {
+  std::string OutputPath(int64_t c, const OutputKind& kind) const {
     const std::string& id = stream_.dataset().cases[static_cast<size_t>(c)].id;
-    return (std::filesystem::path(FolderOf(kind)) / (id + ExtensionOf(options_.format))).string();
+    return (std::filesystem::path(OutputFolder(kind)) / (id + FileExtension(options_.format)))
+        .string();
   }
 
   // Writing over a file of the data set would destroy what is being read.
@@ -107,7 +108,7 @@ class Application {
     }
     for (int64_t c = 0; c < stream_.num_cases(); ++c) {
       for (const OutputKind* kind : kinds_) {
-        const std::string path = PathOf(c, *kind);
+        const std::string path = OutputPath(c, *kind);
         if (inputs.contains(Resolved(path))) {
           Throw(ErrorCode::kInvalidArgument,
                 "{}: is a file of the data set; choose another folder to write to",
@@ -118,10 +119,10 @@ class Application {
   }
 
   void MakeFolders() const {
-    for (const OutputKind* kind : kinds_) CreateFolder(FolderOf(*kind));
+    for (const OutputKind* kind : kinds_) CreateFolder(OutputFolder(*kind));
   }
 
-  CaseFiles& FilesOf(int64_t c, const CaseReader& reader) {
+  CaseFiles& OpenFiles(int64_t c, const CaseReader& reader) {
     CaseFiles& files = cases_[static_cast<size_t>(c)];
     std::call_once(files.made, [&] {
       for (const OutputKind* kind : kinds_) {
@@ -131,15 +132,15 @@ class Application {
                 reader.id(),
                 kind->name);
         }
-        files.outputs.emplace_back(PathOf(c, *kind), *kind, reader, options_);
+        files.outputs.emplace_back(OutputPath(c, *kind), *kind, reader, options_);
       }
-      files.bound = state_.calibrator->Bind(reader, state_.spec.pooling, BindOptionsOf(stream_));
+      files.bound = state_.calibrator->Bind(reader, state_.spec.pooling, MakeBindOptions(stream_));
     });
     return files;
   }
 
   void ApplyBlock(VoxelBlock& block, int64_t c, ApplyWorkspace* work) {
-    const CaseFiles& files = FilesOf(c, block.reader());
+    const CaseFiles& files = OpenFiles(c, block.reader());
     work->scratch.resize(files.outputs.size());
     const Properties properties = state_.calibrator->properties();
     const bool keep_decision = properties.preserves != Preserves::kNone;
@@ -200,14 +201,14 @@ ApplyResult Apply(const Model& model,
   if (options.dtype != DType::kF16 && options.dtype != DType::kF32) {
     Throw(ErrorCode::kInvalidArgument,
           "cannot write {}; float16 or float32 is required",
-          NameOf(options.dtype));
+          Name(options.dtype));
   }
   if (options.write.empty()) Throw(ErrorCode::kInvalidArgument, "nothing to write is named");
   const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
   std::vector<std::string> skipped;
   const Dataset cases = ReadableCases(split, {state.spec.pooling}, options.run, &skipped);
-  const CaseStream stream(cases, {state.spec.pooling}, StreamOptionsOf(options.run));
-  ApplyResult result = Application(model, stream, folder, options).Run();
+  const CaseStream stream(cases, {state.spec.pooling}, MakeStreamOptions(options.run));
+  ApplyResult result = ApplyJob(model, stream, folder, options).Run();
   result.skipped = std::move(skipped);
   return result;
 }

@@ -72,7 +72,7 @@ TEST(ModelApply, HasTheSameBitsForEveryTypeAndLayout) {
       }
       std::vector<float> out(expected.size());
       model.Apply(std::span(&view, 1), SpanOf(&out, 3), 1);
-      EXPECT_EQ(out, expected) << NameOf(dtype) << channels_last;
+      EXPECT_EQ(out, expected) << Name(dtype) << channels_last;
     }
   }
 }

@@ -117,7 +117,7 @@ TEST_P(KeepsTheDecision, OnNearTiesInEveryOutputType) {
       for (size_t c = 0; c < 5; ++c) {
         // Strictly: no tie rule of a reader may choose another class.
         ASSERT_TRUE(c == winner || probs[c * n + v] < probs[winner * n + v])
-            << NameOf(dtype) << " voxel " << v << " class " << c;
+            << Name(dtype) << " voxel " << v << " class " << c;
       }
     }
   }

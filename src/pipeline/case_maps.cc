@@ -97,7 +97,7 @@ struct Overlap {
   int64_t voxel = 0;  // first in the slab
   int64_t count = 0;
 };
-Overlap OverlapOf(const Tile& tile, const Slab& slab) {
+Overlap Intersect(const Tile& tile, const Slab& slab) {
   const int64_t first = std::max(tile.first_voxel, slab.first_voxel());
   const int64_t end =
       std::min(tile.first_voxel + tile.count, slab.first_voxel() + slab.num_voxels());
@@ -159,7 +159,7 @@ void FillSlab(const CaseReader& reader,
     block.Read(reader, first, std::min(kBlockVoxels, reader.num_voxels() - first));
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
       const Tile mean = block.PoolTileInto(t, kMeanLogits, &buffer);
-      const Overlap part = OverlapOf(mean, *slab);
+      const Overlap part = Intersect(mean, *slab);
       if (part.count == 0) continue;
       std::copy_n(mean.labels + part.lane, part.count, slab->labels.begin() + part.voxel);
       MapFreeEnergy(mean, part, slab);
@@ -215,12 +215,12 @@ CaseMaps MapCase(const Dataset& dataset,
     CheckCompatible(model, dataset);
     poolings.push_back(model.state().spec.pooling);
   }
-  const CaseStream stream(single, poolings, StreamOptionsOf(run));
+  const CaseStream stream(single, poolings, MakeStreamOptions(run));
   const auto reader = stream.Open(0);
   CaseMaps maps = EmptyMaps(*reader);
   maps.slice = MostInformativeSlice(*reader, maps, dataset.background.value_or(-1));
   Slab slab = SlabAround(maps, models.size());
-  FillSlab(*reader, models, BindOptionsOf(stream), &slab);
+  FillSlab(*reader, models, MakeBindOptions(stream), &slab);
   maps.labels = Cut<int32_t>(slab.labels, slab, maps.slice);
   maps.free_energy = Cut<float>(slab.free_energy, slab, maps.slice);
   for (const Slab::ModelMaps& model : slab.models) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "segcal/dataset.h"
-#include "segcal/fit.h"
 #include "segcal/model.h"
+#include "segcal/run_options.h"
 
 namespace segcal {
 

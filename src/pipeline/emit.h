@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/tile.h"
-#include "methods/calibrator.h"
-#include "methods/emit_buffer.h"
+#include "methods/shared/calibrator.h"
+#include "methods/shared/emit_buffer.h"
 
 namespace segcal {
 

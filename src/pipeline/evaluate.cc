@@ -74,7 +74,7 @@ class Evaluation {
     stream_.ForEachBlock(
         "evaluate",
         [&](VoxelBlock& block, int64_t c, int worker) {
-          AddBlock(block, &CaseOf(c, block.reader()), worker);
+          AddBlock(block, &OpenCase(c, block.reader()), worker);
         },
         [&](int64_t c, const CaseReader& reader) { FinishCase(c, reader); });
     for (size_t m = 0; m < models_.size(); ++m) FinishPipeline(m);
@@ -96,13 +96,13 @@ class Evaluation {
     alignas(64) uint16_t predicted[kTileVoxels];
   };
 
-  CaseState& CaseOf(int64_t c, const CaseReader& reader) {
+  CaseState& OpenCase(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
     std::call_once(state.made, [&] {
       for (const Model& model : models_) {
         const ModelState& fitted = model.state();
         state.bound.push_back(
-            fitted.calibrator->Bind(reader, fitted.spec.pooling, BindOptionsOf(stream_)));
+            fitted.calibrator->Bind(reader, fitted.spec.pooling, MakeBindOptions(stream_)));
       }
       if (NeedsDistance(selection_))
         state.distances = SquaredCaseDistances(reader, NeedsLengths(selection_));
@@ -282,7 +282,7 @@ EvaluateResult Evaluate(const Dataset& dataset,
   std::vector<std::string> skipped;
   const Dataset labelled = LabelledCases(split, options.run.skip_bad, &skipped);
   const Dataset cases = ReadableCases(labelled, poolings, options.run, &skipped);
-  StreamOptions stream_options = StreamOptionsOf(options.run);
+  StreamOptions stream_options = MakeStreamOptions(options.run);
   stream_options.bytes_per_voxel = KeptPerVoxel(selection, cases.num_classes(), models.size());
   const CaseStream stream(cases, poolings, std::move(stream_options));
   EvaluateResult result = Evaluation(stream, models, options).Run();

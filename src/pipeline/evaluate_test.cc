@@ -197,7 +197,7 @@ TEST(Evaluate, WritesTheSameBytesForEveryTypeAndLayout) {
           WriteScene(HalfScene(), folder.path(), {.dtype = dtype, .channels_last = last});
       const std::string text = ToJson(Evaluate(dataset, SomeModels(dataset), EvaluateOn(2)));
       if (expected.empty()) expected = text;
-      EXPECT_TRUE(text == expected) << NameOf(dtype) << last;
+      EXPECT_TRUE(text == expected) << Name(dtype) << last;
     }
   }
 }

@@ -67,7 +67,7 @@ std::vector<std::string> DataWarnings(const Dataset& dataset, const Survey& surv
   return warnings;
 }
 
-FitReport ReportOf(const CaseStream& stream, const Survey& survey, FitOutcome outcome) {
+FitReport MakeReport(const CaseStream& stream, const Survey& survey, FitOutcome outcome) {
   std::vector<std::string> warnings = DataWarnings(stream.dataset(), survey);
   outcome.warnings.insert(outcome.warnings.begin(), warnings.begin(), warnings.end());
   return {.data_name = stream.dataset().name,
@@ -143,7 +143,9 @@ std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, 
 
 // Identifies a fit: two with the same number go the same way, bit for bit. What a training draws
 // depends on the memory it has.
-uint64_t ProblemOf(const FitContext& context, const PipelineSpec& spec, const SearchCases& search) {
+uint64_t IdentifyFit(const FitContext& context,
+                     const PipelineSpec& spec,
+                     const SearchCases& search) {
   std::string text = fmt::format("{} {} {} seed {} trials {} memory {} data {:016x} of {}",
                                  kVersion,
                                  ActiveTarget(),
@@ -189,7 +191,7 @@ Model FitStream(const CaseStream& stream,
   state->spec = spec;
   state->classes = stream.dataset().classes;
   state->input = stream.dataset().input;
-  state->floor = FloorOf(ParseInputKind(state->input));
+  state->floor = InputFloor(ParseInputKind(state->input));
   state->calibrator = MakeCalibrator(spec.stages, spec.options);
 
   Prepared all(stream, spec, seed);
@@ -208,14 +210,14 @@ Model FitStream(const CaseStream& stream,
   }
   std::optional<Checkpoint> kept;
   if (!checkpoint.path.empty()) {
-    kept.emplace(checkpoint.path, ProblemOf(all.context, spec, search), checkpoint.resume);
+    kept.emplace(checkpoint.path, IdentifyFit(all.context, spec, search), checkpoint.resume);
     all.context.checkpoint = &*kept;
   }
   FitOutcome outcome = state->calibrator->Fit(all.context);
   // What was chosen becomes part of the pipeline: fitted with it again, the optimum is the same.
   for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;
   state->pipeline = FormatPipeline(state->spec);
-  state->fit = ReportOf(stream, all.survey, std::move(outcome));
+  state->fit = MakeReport(stream, all.survey, std::move(outcome));
   return Model(std::move(state));
 }
 
@@ -226,7 +228,7 @@ FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOpti
   const auto open = [&](const Dataset& cases) {
     CheckNeeds(needs, cases);
     return std::make_unique<CaseStream>(
-        cases, std::vector<Pooling>{spec.pooling}, StreamOptionsOf(options.run));
+        cases, std::vector<Pooling>{spec.pooling}, MakeStreamOptions(options.run));
   };
   const auto readable = [&](const Dataset& cases) {
     return ReadableCases(cases, {spec.pooling}, options.run, &skipped);

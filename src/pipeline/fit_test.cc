@@ -81,7 +81,7 @@ TEST(Fit, WritesTheSameModelForEveryTypeLayoutAndNumberOfThreads) {
       for (const int threads : {1, 2, 3}) {
         const std::string text = Fit(dataset, pipeline, FitOn(threads)).model.ToJson();
         if (expected.empty()) expected = text;
-        EXPECT_TRUE(text == expected) << pipeline << " " << NameOf(dtype) << " " << threads;
+        EXPECT_TRUE(text == expected) << pipeline << " " << Name(dtype) << " " << threads;
       }
     }
   }

@@ -119,27 +119,27 @@ int64_t AddBlock(VoxelBlock* block, TileBuffer* buffer, CaseSums* sums) {
   return renormalised;
 }
 
-double NumberOf(const MetricAccumulator& sums, const std::string& name) {
+double FindNumber(const MetricAccumulator& sums, const std::string& name) {
   for (const MetricValue& value : sums.Finish()) {
     if (value.name == name) return value.value;
   }
   return std::nan("");
 }
 
-CaseSummary SummaryOf(const Case& entry, const CaseReader& reader, const CaseSums& sums) {
+CaseSummary Summarise(const Case& entry, const CaseReader& reader, const CaseSums& sums) {
   CaseSummary summary;
   summary.id = entry.id;
   summary.split = entry.split;
   summary.shape = reader.shape();
-  summary.dtype = NameOf(reader.member(0)->info().dtype);
+  summary.dtype = Name(reader.member(0)->info().dtype);
   for (const int64_t count : sums.label_counts) summary.labelled += count;
   summary.accuracy = summary.labelled == 0 ? std::nan("")
                                            : static_cast<double>(sums.correct) /
                                                  static_cast<double>(summary.labelled);
   for (const Accumulator& size : sums.free_energy)
-    summary.free_energy_std_by_size.push_back(NumberOf(*size, "free_energy_std"));
+    summary.free_energy_std_by_size.push_back(FindNumber(*size, "free_energy_std"));
   summary.free_energy_std = summary.free_energy_std_by_size.back();
-  summary.free_energy_mean = NumberOf(*sums.free_energy.back(), "free_energy_mean");
+  summary.free_energy_mean = FindNumber(*sums.free_energy.back(), "free_energy_mean");
   return summary;
 }
 
@@ -151,7 +151,7 @@ double Quantile(const std::vector<double>& values, double q) {
   return values[low] + (at - std::floor(at)) * (values[high] - values[low]);
 }
 
-FreeEnergySpread SpreadOf(const std::vector<CaseSummary>& cases, size_t m) {
+FreeEnergySpread SummariseSpread(const std::vector<CaseSummary>& cases, size_t m) {
   std::vector<double> values;
   for (const CaseSummary& c : cases) {
     if (std::isfinite(c.free_energy_std_by_size[m])) values.push_back(c.free_energy_std_by_size[m]);
@@ -188,7 +188,7 @@ void AddTotals(const std::vector<CaseSums>& totals, DatasetSummary* summary) {
 DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
   DatasetSummary summary;
   const Dataset cases = ReadableCases(dataset, {Pooling{}}, options, &summary.skipped);
-  const CaseStream stream(cases, {Pooling{}}, StreamOptionsOf(options));
+  const CaseStream stream(cases, {Pooling{}}, MakeStreamOptions(options));
   const int64_t num_classes = dataset.num_classes();
   const auto num_members = static_cast<int64_t>(cases.cases.front().members.size());
   const auto workers = static_cast<size_t>(stream.num_workers());
@@ -214,12 +214,12 @@ DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
           if (part) totals[i].Merge(*part);
         }
         sums[i].clear();
-        summary.cases[i] = SummaryOf(cases.cases[i], reader, totals[i]);
+        summary.cases[i] = Summarise(cases.cases[i], reader, totals[i]);
       });
 
   AddTotals(totals, &summary);
   for (size_t m = 0; m < static_cast<size_t>(num_members); ++m)
-    summary.free_energy.push_back(SpreadOf(summary.cases, m));
+    summary.free_energy.push_back(SummariseSpread(summary.cases, m));
   summary.renormalised = renormalised;
   return summary;
 }
@@ -234,7 +234,7 @@ std::vector<MethodSummary> Methods(int64_t num_classes) {
     const ParameterCounts counts = calibrator->counts(num_classes);
     methods.push_back({.name = fmt::format("{}", fmt::join(stages, "+")),
                        .translation_invariant = properties.translation_invariant,
-                       .preserves = NameOf(properties.preserves),
+                       .preserves = Name(properties.preserves),
                        .optimised = counts.optimised,
                        .identifiable = counts.identifiable});
   }

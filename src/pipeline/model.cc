@@ -31,13 +31,13 @@ void CheckDeclared(JsonObject* object, const Properties& actual) {
   const std::string preserves = declared.String("preserves");
   declared.Finish();
   if (translation_invariant != actual.translation_invariant ||
-      preserves != NameOf(actual.preserves)) {
+      preserves != Name(actual.preserves)) {
     Throw(ErrorCode::kBadData,
           "{}: the declared properties are not those of its calibrator (translation_invariant {}, "
           "preserves {})",
           object->where(),
           actual.translation_invariant,
-          NameOf(actual.preserves));
+          Name(actual.preserves));
   }
 }
 
@@ -225,7 +225,7 @@ std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string&
     Throw(ErrorCode::kBadData, "{}: no classes, at least one is required", path);
   state->input = object.String("input");
   state->floor = object.Number("floor");
-  const double floor = NamingFile(path, [&] { return FloorOf(ParseInputKind(state->input)); });
+  const double floor = NamingFile(path, [&] { return InputFloor(ParseInputKind(state->input)); });
   if (state->floor != floor) {
     Throw(ErrorCode::kUnsupported,
           "{}: floor {}, this segcal computes with {}",
@@ -257,7 +257,7 @@ std::string Model::ToJson() const {
                      {"floor", state_->floor},
                      {"properties",
                       {{"translation_invariant", properties.translation_invariant},
-                       {"preserves", NameOf(properties.preserves)}}},
+                       {"preserves", Name(properties.preserves)}}},
                      {"parameters", state_->calibrator->Parameters()},
                      {"fit", FitJson(state_->fit)}};
   return DumpJson(json);
@@ -271,7 +271,7 @@ const std::string& Model::input() const { return state_->input; }
 bool Model::translation_invariant() const {
   return state_->calibrator->properties().translation_invariant;
 }
-const char* Model::preserves() const { return NameOf(state_->calibrator->properties().preserves); }
+const char* Model::preserves() const { return Name(state_->calibrator->properties().preserves); }
 
 Model UnfittedModel(const PipelineSpec& spec,
                     const std::vector<std::string>& classes,
@@ -281,7 +281,7 @@ Model UnfittedModel(const PipelineSpec& spec,
   state->pipeline = FormatPipeline(spec);
   state->classes = classes;
   state->input = input;
-  state->floor = FloorOf(ParseInputKind(input));
+  state->floor = InputFloor(ParseInputKind(input));
   state->calibrator = MakeCalibrator(spec.stages, spec.options);
   return Model(std::move(state));
 }

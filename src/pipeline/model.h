@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "methods/calibrator.h"
+#include "methods/shared/calibrator.h"
 #include "pipeline/spec.h"
 #include "segcal/model.h"
 

@@ -52,7 +52,7 @@ void FillTemperature(const EmittedTile& emitted, float* out) {
 }
 
 double One(int64_t) { return 1.0; }
-double LogOf(int64_t num_classes) {
+double LogClasses(int64_t num_classes) {
   return num_classes > 1 ? std::log(static_cast<double>(num_classes)) : 1.0;
 }
 // Class indices are written as they are.
@@ -110,7 +110,7 @@ const std::vector<OutputKind>& OutputKinds() {
        false,
        false,
        false,
-       &LogOf,
+       &LogClasses,
        &FillEntropy},
       {"temperature",
        "temperature of the calibrator",
@@ -142,7 +142,7 @@ const OutputKind& FindOutputKind(const std::string& name) {
         fmt::join(names, ", "));
 }
 
-std::string ExtensionOf(const std::string& format) {
+std::string FileExtension(const std::string& format) {
   if (format == "npy" || format == "npz" || format == "png") return "." + format;
   if (format == "nifti") return ".nii.gz";
   Throw(ErrorCode::kInvalidArgument,
@@ -177,7 +177,7 @@ void CaseOutput::AddTile(const EmittedTile& emitted,
                          bool keep_decision,
                          int64_t index,
                          Scratch* scratch) const {
-  scratch->block.Reserve(channels_ * kBlockVoxels * SizeOf(dtype_));
+  scratch->block.Reserve(channels_ * kBlockVoxels * ElementSize(dtype_));
   auto* values = reinterpret_cast<float*>(
       scratch->values.Reserve(channels_ * kTileVoxels * int64_t{sizeof(float)}));
   kind_.fill(emitted, values);
@@ -189,7 +189,7 @@ void CaseOutput::Convert(const float* values,
                          bool keep_decision,
                          int64_t index,
                          Scratch* scratch) const {
-  const int64_t size = SizeOf(dtype_);
+  const int64_t size = ElementSize(dtype_);
   std::byte* block = scratch->block.Reserve(0) + index * kTileVoxels * size;
   const std::byte* rows = reinterpret_cast<const std::byte*>(values);
   const int64_t total = channels_ * kTileVoxels;
@@ -220,7 +220,7 @@ void CaseOutput::Convert(const float* values,
 }
 
 void CaseOutput::WriteBlock(const VoxelBlock& block, Scratch* scratch) const {
-  const int64_t stride = kBlockVoxels * SizeOf(dtype_);
+  const int64_t stride = kBlockVoxels * ElementSize(dtype_);
   for (int64_t c = 0; c < channels_; ++c) {
     writer_->WriteAt(
         c * num_voxels_ + block.first(), block.count(), scratch->block.Reserve(0) + c * stride);

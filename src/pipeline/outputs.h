@@ -9,7 +9,7 @@
 #include "core/aligned.h"
 #include "data/voxel_block.h"
 #include "formats/array.h"
-#include "methods/calibrator.h"
+#include "methods/shared/calibrator.h"
 #include "segcal/apply.h"
 
 namespace segcal {
@@ -38,7 +38,7 @@ const std::vector<OutputKind>& OutputKinds();
 const OutputKind& FindOutputKind(const std::string& name);
 
 // File extension of an output format: ".npy", ".npz", ".nii.gz", ".png".
-std::string ExtensionOf(const std::string& format);
+std::string FileExtension(const std::string& format);
 
 // One output array of one case while it is being written; blocks arrive from any worker.
 class CaseOutput {

@@ -11,7 +11,7 @@ constexpr int64_t kLeastMemory = int64_t{64} << 20;
 
 }  // namespace
 
-StreamOptions StreamOptionsOf(const RunOptions& run) {
+StreamOptions MakeStreamOptions(const RunOptions& run) {
   if (run.memory < kLeastMemory) {
     Throw(ErrorCode::kInvalidArgument,
           "memory of {} bytes; at least {} (64M) are required",
@@ -34,7 +34,7 @@ Dataset ReadableCases(const Dataset& dataset,
   if (dataset.cases.empty())
     Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset.name);
   if (!run.skip_bad) return dataset;
-  Dataset good = WithoutBadCases(dataset, poolings, StreamOptionsOf(run), skipped);
+  Dataset good = WithoutBadCases(dataset, poolings, MakeStreamOptions(run), skipped);
   if (good.cases.empty())
     Throw(ErrorCode::kBadData, "no case can be read; the first: {}", skipped->front());
   return good;

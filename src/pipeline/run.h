@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "data/stream.h"
-#include "segcal/fit.h"
+#include "segcal/run_options.h"
 
 namespace segcal {
 
 // The stream options of a run; too little memory is an Error.
-StreamOptions StreamOptionsOf(const RunOptions& run);
+StreamOptions MakeStreamOptions(const RunOptions& run);
 
 // The data set, or with skip_bad the part of it that can be read; nothing left is an Error.
 Dataset ReadableCases(const Dataset& dataset,

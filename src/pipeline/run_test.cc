@@ -14,14 +14,15 @@ using testing::ExpectError;
 
 TEST(RunOptions, RefuseTooLittleMemoryAndImpossibleThreads) {
   RunOptions run;
-  EXPECT_NO_THROW(StreamOptionsOf(run));
+  EXPECT_NO_THROW(MakeStreamOptions(run));
   run.memory = (int64_t{64} << 20) - 1;
-  ExpectError(ErrorCode::kInvalidArgument, {"67108863", "67108864"}, [&] { StreamOptionsOf(run); });
+  ExpectError(
+      ErrorCode::kInvalidArgument, {"67108863", "67108864"}, [&] { MakeStreamOptions(run); });
   run = {};
   run.threads = -1;
-  ExpectError(ErrorCode::kInvalidArgument, {"-1 threads"}, [&] { StreamOptionsOf(run); });
+  ExpectError(ErrorCode::kInvalidArgument, {"-1 threads"}, [&] { MakeStreamOptions(run); });
   run.threads = 1025;
-  ExpectError(ErrorCode::kInvalidArgument, {"1025 threads"}, [&] { StreamOptionsOf(run); });
+  ExpectError(ErrorCode::kInvalidArgument, {"1025 threads"}, [&] { MakeStreamOptions(run); });
 }
 
 TEST(ReadableCases, RefusesADataSetWithoutCases) {

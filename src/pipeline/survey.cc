@@ -5,8 +5,8 @@
 
 #include "core/exact_sum.h"
 #include "data/repeats.h"
-#include "data/temperature_pass.h"
 #include "kernels/emit.h"
+#include "methods/shared/temperature_pass.h"
 #include "optim/newton1d.h"
 
 namespace segcal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "methods/calibrator.h"
+#include "methods/shared/calibrator.h"
 
 namespace segcal {
 

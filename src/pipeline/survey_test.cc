@@ -47,7 +47,7 @@ TEST(DataHash, DoesNotDependOnTheTypeOrLayoutOfFiles) {
             testing::WriteScene(scene, folder.path(), {.dtype = dtype, .channels_last = last});
         const CaseStream stream(dataset, {ParsePooling(pooling)}, StreamOptions{});
         EXPECT_EQ(SurveyData(stream, ParsePooling(pooling), 1.0).hash, HashOf(scene, 1, pooling))
-            << pooling << " " << NameOf(dtype) << last;
+            << pooling << " " << Name(dtype) << last;
       }
     }
   }

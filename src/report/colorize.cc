@@ -54,7 +54,7 @@ RgbImage ColorizeLabels(std::span<const int32_t> labels, SliceSize size, int64_t
 RgbImage ColorizeField(
     std::span<const float> values, SliceSize size, double low, double high, ColorMap map) {
   CheckSize("field", values.size(), size);
-  const MapColors colors = ColorsOf(map);
+  const MapColors colors = FindColors(map);
   const auto position = [&](double value) {
     return high > low ? (value - low) / (high - low) : 0.5;
   };

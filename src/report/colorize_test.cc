@@ -39,7 +39,7 @@ TEST(ColorizeLabels, HatchHasTwoColors) {
 TEST(ColorizeField, MapsEndsAndMiddle) {
   const std::vector<float> values = {2.0f, 4.0f, 3.0f, -9.0f, 9.0f};
   const RgbImage image = ColorizeField(values, {5, 1}, 2.0, 4.0, ColorMap::kHeat);
-  const MapColors colors = ColorsOf(ColorMap::kHeat);
+  const MapColors colors = FindColors(ColorMap::kHeat);
   EXPECT_EQ(image.pixels[0], colors.front());
   EXPECT_EQ(image.pixels[1], colors.back());
   EXPECT_EQ(image.pixels[2], colors[120]);
@@ -51,13 +51,13 @@ TEST(ColorizeField, ConstantTakesTheMiddleAndNotFiniteIsHatched) {
   const float inf = std::numeric_limits<float>::infinity();
   const RgbImage image = ColorizeField(
       std::vector<float>{1.0f, NAN, inf, -inf}, {4, 1}, 1.0, 1.0, ColorMap::kSequential);
-  EXPECT_EQ(image.pixels[0], ColorsOf(ColorMap::kSequential)[120]);
+  EXPECT_EQ(image.pixels[0], FindColors(ColorMap::kSequential)[120]);
   for (size_t i = 1; i < 4; ++i) EXPECT_TRUE(IsHatch(image.pixels[i])) << i;
 }
 
 TEST(ColorizeConfidence, RunsFromTheFloorToOne) {
   const RgbImage image = ColorizeConfidence(std::vector<float>{0.5f, 1.0f}, {2, 1}, 0.5);
-  const MapColors colors = ColorsOf(ColorMap::kSequential);
+  const MapColors colors = FindColors(ColorMap::kSequential);
   EXPECT_EQ(image.pixels[0], colors.front());
   EXPECT_EQ(image.pixels[1], colors.back());
 }

@@ -79,7 +79,7 @@ Rgb ClassColor(int64_t index) noexcept {
   return ToRgb({kLightness[n % 4], n % 8 < 4 ? 0.15 : 0.09, hue});
 }
 
-MapColors ColorsOf(ColorMap map) noexcept {
+MapColors FindColors(ColorMap map) noexcept {
   MapColors colors;
   for (size_t i = 0; i < colors.size(); ++i) {
     colors[i] = ToRgb(OnMap(map, static_cast<double>(i) / (kMapSteps - 1)));

@@ -41,7 +41,7 @@ enum class ColorMap { kSequential, kHeat };
 inline constexpr int kMapSteps = 240;
 using MapColors = std::array<Rgb, kMapSteps>;
 
-MapColors ColorsOf(ColorMap map) noexcept;
+MapColors FindColors(ColorMap map) noexcept;
 
 // The step for a position in [0, 1]; outside, the nearest end.
 size_t MapStep(double position) noexcept;

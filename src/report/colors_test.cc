@@ -52,7 +52,7 @@ TEST(HexColor, WritesTwoDigitsPerChannel) { EXPECT_EQ(HexColor({0, 10, 255}), "#
 // One step of 8-bit rounding moves lightness by up to 0.004 in the dark.
 TEST(ColorMap, LightnessRisesLinearly) {
   for (const ColorMap map : {ColorMap::kSequential, ColorMap::kHeat}) {
-    const MapColors colors = ColorsOf(map);
+    const MapColors colors = FindColors(map);
     for (size_t i = 0; i < colors.size(); ++i) {
       const double expected = 0.22 + 0.73 * static_cast<double>(i) / (kMapSteps - 1);
       EXPECT_NEAR(OkLab(Linear(colors[i]))[0], expected, 0.004) << "step " << i;
@@ -62,7 +62,7 @@ TEST(ColorMap, LightnessRisesLinearly) {
 
 TEST(ColorMap, NeighboursNeverJump) {
   for (const ColorMap map : {ColorMap::kSequential, ColorMap::kHeat}) {
-    const MapColors colors = ColorsOf(map);
+    const MapColors colors = FindColors(map);
     for (size_t i = 1; i < colors.size(); ++i)
       EXPECT_LT(Distance(colors[i - 1], colors[i]), 0.02) << i;
   }

@@ -16,7 +16,7 @@ struct Interval {
 };
 
 // Of the finite values; NaN where there are none.
-Interval RangeOf(const std::vector<float>& values) {
+Interval FindRange(const std::vector<float>& values) {
   Interval range;
   for (const float value : values) {
     if (!std::isfinite(value)) continue;
@@ -29,7 +29,7 @@ Interval RangeOf(const std::vector<float>& values) {
 }  // namespace
 
 PicturePanel FieldPanel(const ScalarField& field, SliceSize size) {
-  const Interval range = RangeOf(field.values);
+  const Interval range = FindRange(field.values);
   const double low = field.low.value_or(range.low);
   const double high = field.high.value_or(range.high);
   return {.caption = field.caption,

@@ -17,15 +17,15 @@ TEST(FieldPanel, ScalesToTheFiniteValues) {
   ASSERT_TRUE(panel.bar.has_value());
   EXPECT_EQ(panel.bar->low, "-1.5");
   EXPECT_EQ(panel.bar->high, "4");
-  EXPECT_EQ(panel.raster.pixels[0], ColorsOf(ColorMap::kHeat).front());
-  EXPECT_EQ(panel.raster.pixels[2], ColorsOf(ColorMap::kHeat).back());
+  EXPECT_EQ(panel.raster.pixels[0], FindColors(ColorMap::kHeat).front());
+  EXPECT_EQ(panel.raster.pixels[2], FindColors(ColorMap::kHeat).back());
 }
 
 TEST(FieldPanel, TakesTheGivenScale) {
   const ScalarField field{.caption = "T", .values = {1.0f}, .low = 1.0, .high = 3.0};
   const PicturePanel panel = FieldPanel(field, {1, 1});
   EXPECT_EQ(panel.bar->high, "3");
-  EXPECT_EQ(panel.raster.pixels[0], ColorsOf(ColorMap::kHeat).front());
+  EXPECT_EQ(panel.raster.pixels[0], FindColors(ColorMap::kHeat).front());
 }
 
 TEST(FieldPanel, WithoutAnyNumberShowsDashes) {

@@ -20,13 +20,13 @@
 namespace segcal {
 namespace {
 
-std::string TitleOf(const CaseMaps& maps) {
+std::string MakeTitle(const CaseMaps& maps) {
   if (maps.depth == 1) return maps.id;
   return fmt::format("{}, slice {} of {}", maps.id, maps.slice, maps.depth);
 }
 
 // Height of a pixel over its width.
-double AspectOf(const CaseMaps& maps) {
+double PixelAspect(const CaseMaps& maps) {
   const size_t axes = maps.spacing.size();
   return axes >= 2 ? maps.spacing[axes - 2] / maps.spacing[axes - 1] : 1.0;
 }
@@ -69,9 +69,9 @@ std::string NoteFor(const PipelineMetrics& pipeline,
       note += note == name ? ": " : ", ";
       note += what + FormatNumber(value, decimals) + unit;
     };
-    add("NLL ", ValueOf(c.metrics, "nll"), 3, "");
-    add("ECE ", ValueOf(c.metrics, "ece"), 3, "");
-    const double flips = ValueOf(c.metrics, "flip_rate");
+    add("NLL ", FindValue(c.metrics, "nll"), 3, "");
+    add("ECE ", FindValue(c.metrics, "ece"), 3, "");
+    const double flips = FindValue(c.metrics, "flip_rate");
     if (flips > 0.0) add("flips ", flips, 2, " %");
     return note;
   }
@@ -106,7 +106,7 @@ constexpr RegionTitle kRegions[] = {
 std::string LastName(const EvaluateResult& result) { return ShownPipelines(result).back(); }
 
 // The largest of the values that are numbers; 0 without any.
-double LargestOf(const std::vector<const std::vector<float>*>& maps) {
+double FindLargest(const std::vector<const std::vector<float>*>& maps) {
   float largest = 0.0f;
   for (const auto* map : maps) {
     for (const float value : *map) largest = std::fmax(largest, value);
@@ -144,8 +144,8 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
     const PipelineMetrics& pipeline = result.pipelines[p];
     ReliabilityPanel panel{.title = names[p], .bins = pipeline.reliability};
     // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
-    panel.numbers = {{"pooled ECE", ValueOf(pipeline.pooled, "ece")},
-                     {"pooled NLL", ValueOf(pipeline.pooled, "nll")}};
+    panel.numbers = {{"pooled ECE", FindValue(pipeline.pooled, "ece")},
+                     {"pooled NLL", FindValue(pipeline.pooled, "nll")}};
     panels.push_back(std::move(panel));
   }
   return ReliabilitySvg(panels);
@@ -176,7 +176,7 @@ std::string RegionReliabilityFigure(const EvaluateResult& result) {
       if (diagram.kind != region.kind) continue;
       panels.push_back({.title = region.title,
                         .bins = diagram.rows,
-                        .numbers = {{region.number, ValueOf(pipeline.pooled, region.metric)}}});
+                        .numbers = {{region.number, FindValue(pipeline.pooled, region.metric)}}});
     }
   }
   return panels.empty() ? std::string() : ReliabilitySvg(panels, LastName(result) + ": regions");
@@ -190,9 +190,9 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
   const std::string first_name = ShownPipelines(result)[before];
   const std::string last_name = LastName(result);
   CasePicture picture;
-  picture.title = TitleOf(maps);
+  picture.title = MakeTitle(maps);
   picture.size = {.width = maps.width, .height = maps.height};
-  picture.pixel_aspect = AspectOf(maps);
+  picture.pixel_aspect = PixelAspect(maps);
   picture.classes = dataset.classes;
   picture.background = dataset.background.value_or(-1);
   picture.image = ReadImage(dataset, FindCase(dataset, maps.id), maps);
@@ -203,7 +203,7 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
   picture.confidence_before = first.confidence;
   picture.before = first_name;
   picture.after = last_name;
-  const double largest = LargestOf({&first.local_error, &last.local_error});
+  const double largest = FindLargest({&first.local_error, &last.local_error});
   const auto add_local = [&](const std::string& name, const VoxelMaps& model) {
     picture.fields.push_back({.caption = "Local ECE, " + name,
                               .values = model.local_error,
@@ -243,8 +243,8 @@ std::string FreeEnergyFigure(const Dataset& dataset,
                           spread.members);
   for (size_t i = 0; i < num_cases; ++i) {
     const CaseMaps maps = maps_of(i);
-    if (i == 0) page.pixel_aspect = AspectOf(maps);
-    page.panels.push_back(FieldPanel({.caption = TitleOf(maps), .values = maps.free_energy},
+    if (i == 0) page.pixel_aspect = PixelAspect(maps);
+    page.panels.push_back(FieldPanel({.caption = MakeTitle(maps), .values = maps.free_energy},
                                      {.width = maps.width, .height = maps.height}));
   }
   return PanelPageSvg(page);

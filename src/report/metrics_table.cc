@@ -53,14 +53,14 @@ constexpr KnownMetric kKnown[] = {
     {"flips_neutral", "neutral %", 3, 1.0, false},
 };
 
-MetricColumn ColumnOf(const std::string& metric) {
+MetricColumn MakeColumn(const std::string& metric) {
   for (const KnownMetric& known : kKnown) {
     if (metric == known.metric) return {metric, known.header, known.decimals, known.factor};
   }
   return {.metric = metric, .header = metric};
 }
 
-Better BetterOf(const std::string& metric) {
+Better FindDirection(const std::string& metric) {
   const MetricNumber* number = FindNumber(metric);
   if (number != nullptr && number->goal == Goal::kLow) return Better::kLower;
   if (number != nullptr && number->goal == Goal::kHigh) return Better::kHigher;
@@ -100,14 +100,14 @@ std::string Bounds(const MetricInterval& interval, const MetricColumn& column) {
   return fmt::format("[{}, {}]", Shown(interval.lower, column), Shown(interval.upper, column));
 }
 
-const MetricInterval& IntervalOf(const PipelineStatistics& pipeline, const std::string& metric) {
+const MetricInterval& FindInterval(const PipelineStatistics& pipeline, const std::string& metric) {
   return *std::find_if(pipeline.intervals.begin(),
                        pipeline.intervals.end(),
                        [&](const MetricInterval& interval) { return interval.metric == metric; });
 }
 
-const MetricComparison* ComparisonOf(const PipelineStatistics& pipeline,
-                                     const std::string& metric) {
+const MetricComparison* FindComparison(const PipelineStatistics& pipeline,
+                                       const std::string& metric) {
   for (const MetricComparison& comparison : pipeline.comparisons) {
     if (comparison.difference.metric == metric) return &comparison;
   }
@@ -123,7 +123,7 @@ std::string ShownP(double p) {
 // The significance that Ding21 uses.
 constexpr double kSignificant = 0.05;
 
-TableCell CellOf(double value, const MetricColumn& column) {
+TableCell MakeCell(double value, const MetricColumn& column) {
   return {Shown(value, column), value * column.factor};
 }
 
@@ -133,7 +133,7 @@ std::vector<TableCell> ComparisonCells(const MetricComparison* comparison,
   if (comparison == nullptr) return {is_reference ? "reference" : "", "", "", ""};
   TableCell adjusted(ShownP(comparison->p_adjusted), comparison->p_adjusted);
   adjusted.note = comparison->p_adjusted <= kSignificant ? " *" : "  ";
-  return {CellOf(comparison->difference.estimate, column),
+  return {MakeCell(comparison->difference.estimate, column),
           Bounds(comparison->difference, column),
           {ShownP(comparison->p), comparison->p},
           std::move(adjusted)};
@@ -141,7 +141,7 @@ std::vector<TableCell> ComparisonCells(const MetricComparison* comparison,
 
 // "NLL ↓", in a cell rather than a header.
 std::string Named(const MetricColumn& column) {
-  switch (BetterOf(column.metric)) {
+  switch (FindDirection(column.metric)) {
     case Better::kLower:
       return column.header + " ↓";
     case Better::kHigher:
@@ -154,7 +154,7 @@ std::string Named(const MetricColumn& column) {
 
 }  // namespace
 
-double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
+double FindValue(const std::vector<MetricValue>& metrics, const std::string& name) {
   for (const MetricValue& metric : metrics) {
     if (metric.name == name) return metric.value;
   }
@@ -185,7 +185,7 @@ std::vector<MetricColumn> MetricColumns(const EvaluateResult& result,
   }
   std::vector<MetricColumn> columns;
   columns.reserve(metrics.size());
-  for (const std::string& metric : metrics) columns.push_back(ColumnOf(metric));
+  for (const std::string& metric : metrics) columns.push_back(MakeColumn(metric));
   return columns;
 }
 
@@ -196,18 +196,18 @@ Table MetricsTable(const EvaluateResult& result,
   headers.reserve(columns.size() + 1);
   for (const MetricColumn& column : columns) {
     headers.push_back(
-        {.header = column.header, .align = Align::kRight, .better = BetterOf(column.metric)});
+        {.header = column.header, .align = Align::kRight, .better = FindDirection(column.metric)});
   }
   Table table(headers);
   const std::vector<std::string> names = ShownPipelines(result);
   for (size_t p = 0; p < result.pipelines.size(); ++p) {
     std::vector<TableCell> row = {names[p]};
     for (const MetricColumn& column : columns) {
-      const double value = ValueOf(result.pipelines[p].mean, column.metric);
-      TableCell cell = CellOf(value, column);
+      const double value = FindValue(result.pipelines[p].mean, column.metric);
+      TableCell cell = MakeCell(value, column);
       if (intervals && result.statistics) {
         const PipelineStatistics& statistics = result.statistics->pipelines[p];
-        cell.note = " " + Bounds(IntervalOf(statistics, column.metric), column);
+        cell.note = " " + Bounds(FindInterval(statistics, column.metric), column);
       }
       row.push_back(std::move(cell));
     }
@@ -234,13 +234,13 @@ Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColu
     table.AddRule();
     for (size_t p = 0; p < names.size(); ++p) {
       const PipelineStatistics& pipeline = statistics.pipelines[p];
-      const MetricInterval& value = IntervalOf(pipeline, column.metric);
+      const MetricInterval& value = FindInterval(pipeline, column.metric);
       std::vector<TableCell> row = {p == 0 ? Named(column) : "",
                                     names[p],
-                                    CellOf(value.estimate, column),
+                                    MakeCell(value.estimate, column),
                                     Bounds(value, column)};
       if (compares) {
-        const auto cells = ComparisonCells(ComparisonOf(pipeline, column.metric),
+        const auto cells = ComparisonCells(FindComparison(pipeline, column.metric),
                                            pipeline.pipeline == statistics.options.reference,
                                            column);
         row.insert(row.end(), cells.begin(), cells.end());

@@ -18,7 +18,7 @@ struct MetricColumn {
 };
 
 // The metric of that name, NaN where it was not computed.
-double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name);
+double FindValue(const std::vector<MetricValue>& metrics, const std::string& name);
 
 // The pipelines as tables and pictures name them: without options, unless two would then be the
 // same.

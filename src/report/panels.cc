@@ -93,7 +93,7 @@ double RowTop(const Layout& layout, size_t row) {
 }
 
 void DrawBar(const ColorBar& bar, Point corner, double width, Svg* svg) {
-  const MapColors colors = ColorsOf(bar.map);
+  const MapColors colors = FindColors(bar.map);
   RgbImage strip(kMapSteps, 1);
   std::copy(colors.begin(), colors.end(), strip.pixels.begin());
   svg->AddImage({corner.x, corner.y, width, kBarHeight}, strip);

@@ -88,7 +88,7 @@ TEST(PanelPage, DrawsTheWholeMapAsScale) {
   for (const auto& image : testing::Select(testing::ReadSvg(PanelPageSvg(page)), "image")) {
     if (image.Number("height") == 10.0) strip = testing::DecodeImage(image);
   }
-  const MapColors colors = ColorsOf(ColorMap::kHeat);
+  const MapColors colors = FindColors(ColorMap::kHeat);
   EXPECT_EQ(strip.pixels, std::vector<Rgb>(colors.begin(), colors.end()));
 }
 

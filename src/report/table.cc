@@ -175,11 +175,11 @@ bool Table::HasRuleBefore(size_t row) const noexcept {
 
 void Table::BoldBest() {
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].better != Better::kNeither) BoldBestOf(i);
+    if (columns_[i].better != Better::kNeither) MarkBest(i);
   }
 }
 
-void Table::BoldBestOf(size_t column) {
+void Table::MarkBest(size_t column) {
   const TableCell* best = nullptr;
   for (const auto& row : rows_) {
     const TableCell& cell = row[column];

@@ -60,7 +60,7 @@ class Table {
   std::string ToLatex() const;
 
  private:
-  void BoldBestOf(size_t column);
+  void MarkBest(size_t column);
   std::vector<int64_t> ColumnWidths() const;
   bool HasRuleBefore(size_t row) const noexcept;
 

@@ -24,7 +24,7 @@ struct Box {
 // kPasses boxes whose variances sum to sigma^2. One box has variance
 //   s = [r (r + 1)(2r + 1) / 3 + 2 e (r + 1)^2] / (2r + 1 + 2e),
 // solved for e in [0, 1) at the largest r whose plain box does not exceed s.
-Box BoxOf(double sigma) noexcept {
+Box FitBox(double sigma) noexcept {
   const double variance = sigma * sigma / kPasses;
   const double width = std::sqrt(12.0 * variance + 1.0);
   Box box;
@@ -148,7 +148,7 @@ int64_t NumVoxels(const std::vector<int64_t>& shape) noexcept {
 }
 
 std::vector<float> GaussianField(const std::vector<int64_t>& shape, double sigma, const Rng& rng) {
-  const Box box = BoxOf(sigma);
+  const Box box = FitBox(sigma);
   std::vector<float> field = FieldSampler(shape, box, rng).Block(0, 0);
   // A weighted sum of independent N(0, 1) has the sum of squared weights as its variance.
   double power = 0.0;
@@ -161,7 +161,7 @@ std::vector<float> SmoothClamped(const std::vector<int64_t>& shape,
                                  std::vector<float> values,
                                  double sigma) {
   SEGCAL_DCHECK(static_cast<int64_t>(values.size()) == NumVoxels(shape));
-  const Box box = BoxOf(sigma);
+  const Box box = FitBox(sigma);
   if (box.Reach() == 0) return values;
   const double mass =
       std::pow(2.0 * static_cast<double>(box.radius) + 1.0 + 2.0 * box.edge, kPasses);

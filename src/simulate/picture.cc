@@ -10,7 +10,7 @@ namespace segcal {
 namespace {
 
 // Classes beyond the preset's own get a colour from their number.
-Colour ColourOf(const ScenePreset& preset, uint8_t region) {
+Colour PickColour(const ScenePreset& preset, uint8_t region) {
   if (region < preset.regions.size()) return preset.regions[region].colour;
   const Rng rng(region, 0);
   return {rng.UniformAt(0), rng.UniformAt(1), rng.UniformAt(2)};
@@ -27,7 +27,7 @@ std::vector<uint8_t> MakePicture(const ScenePreset& preset,
       GaussianField(scene.shape, 0.7, streams.Of(StreamUse::kTexture, 1));
   std::vector<uint8_t> picture(3 * scene.regions.size());
   for (size_t v = 0; v < scene.regions.size(); ++v) {
-    const Colour colour = ColourOf(preset, scene.regions[v]);
+    const Colour colour = PickColour(preset, scene.regions[v]);
     const double brightness =
         (1.0 + static_cast<double>(scene.tint[v])) * std::exp(0.06 * static_cast<double>(light[v]));
     for (size_t k = 0; k < 3; ++k) {

@@ -36,7 +36,7 @@ void PrepareFolder(const std::string& folder, const SimulationPlan& plan) {
   if (plan.shape().size() == 2) make("images");
 }
 
-std::unique_ptr<TrueMap> TrueMapOf(const SimulationPlan& plan) {
+std::unique_ptr<TrueMap> MakePlannedMap(const SimulationPlan& plan) {
   return MakeTrueMap(plan.options.true_map,
                      {.num_classes = plan.num_classes(),
                       .temperature = plan.options.temperature,
@@ -168,7 +168,7 @@ SimulateSummary Simulate(const std::string& folder,
                          const SimulateOptions& options,
                          const ProgressCallback& progress) {
   const SimulationPlan plan = MakePlan(options);
-  const std::unique_ptr<TrueMap> map = TrueMapOf(plan);
+  const std::unique_ptr<TrueMap> map = MakePlannedMap(plan);
   const Dataset dataset = DescribeDataset(plan);
   PrepareFolder(folder, plan);
   std::vector<TruthSums> sums;

@@ -13,7 +13,7 @@ inline constexpr std::array<double, 3> kBandEdges = {3.0, 7.0, 15.0};
 inline constexpr int64_t kNumBands = 4;
 
 // The band of a squared distance, in [0, kNumBands); the last one if there is no boundary.
-constexpr int64_t BandOf(double squared_distance) noexcept {
+constexpr int64_t FindBand(double squared_distance) noexcept {
   int64_t band = 0;
   for (const double edge : kBandEdges) band += squared_distance >= edge * edge ? 1 : 0;
   return band;

@@ -54,7 +54,7 @@ std::vector<int32_t> SquaredBoundaryDistances(const VoxelGrid& grid,
   return SquaredVoxelDistances(grid, LabelBoundary(grid, labels), num_threads);
 }
 
-std::vector<uint8_t> SurfaceOf(const VoxelGrid& grid, std::span<const uint8_t> set) {
+std::vector<uint8_t> FindSurface(const VoxelGrid& grid, std::span<const uint8_t> set) {
   SEGCAL_DCHECK(static_cast<int64_t>(set.size()) == grid.num_voxels());
   std::vector<uint8_t> surface(set.size());
   const auto mark = [&](int64_t v) {

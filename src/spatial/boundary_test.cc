@@ -64,18 +64,18 @@ TEST(SquaredBoundaryDistances, CountFromTheBoundaryVoxels) {
             (std::vector<int32_t>{kNoSource, kNoSource, kNoSource}));
 }
 
-TEST(BandOf, HasEdgesThatBelongToTheUpperBand) {
-  EXPECT_EQ(BandOf(0), 0);
-  EXPECT_EQ(BandOf(8), 0);
-  EXPECT_EQ(BandOf(9), 1);
-  EXPECT_EQ(BandOf(48), 1);
-  EXPECT_EQ(BandOf(49), 2);
-  EXPECT_EQ(BandOf(224), 2);
-  EXPECT_EQ(BandOf(225), 3);
-  EXPECT_EQ(BandOf(kNoSource), kNumBands - 1);
+TEST(FindBand, HasEdgesThatBelongToTheUpperBand) {
+  EXPECT_EQ(FindBand(0), 0);
+  EXPECT_EQ(FindBand(8), 0);
+  EXPECT_EQ(FindBand(9), 1);
+  EXPECT_EQ(FindBand(48), 1);
+  EXPECT_EQ(FindBand(49), 2);
+  EXPECT_EQ(FindBand(224), 2);
+  EXPECT_EQ(FindBand(225), 3);
+  EXPECT_EQ(FindBand(kNoSource), kNumBands - 1);
 }
 
-TEST(SurfaceOf, IsWhatErosionTakesAway) {
+TEST(FindSurface, IsWhatErosionTakesAway) {
   const Bytes block = {0, 0, 0, 0, 0,  //
                        0, 1, 1, 1, 0,  //
                        0, 1, 1, 1, 0,  //
@@ -83,21 +83,21 @@ TEST(SurfaceOf, IsWhatErosionTakesAway) {
                        0, 0, 0, 0, 0};
   Bytes expected = block;
   expected[12] = 0;
-  EXPECT_EQ(SurfaceOf(GridOfShape({5, 5}), block), expected);
+  EXPECT_EQ(FindSurface(GridOfShape({5, 5}), block), expected);
 }
 
-TEST(SurfaceOf, EndsTheSetAtTheBorderOfTheImage) {
+TEST(FindSurface, EndsTheSetAtTheBorderOfTheImage) {
   Bytes expected(25, 1);
   for (const size_t v : {6, 7, 8, 11, 12, 13, 16, 17, 18}) expected[v] = 0;
-  EXPECT_EQ(SurfaceOf(GridOfShape({5, 5}), Bytes(25, 1)), expected);
+  EXPECT_EQ(FindSurface(GridOfShape({5, 5}), Bytes(25, 1)), expected);
 }
 
-TEST(SurfaceOf, TreatsASingleSliceAsAnImage) {
+TEST(FindSurface, TreatsASingleSliceAsAnImage) {
   const Bytes full(25, 1);
-  const Bytes flat = SurfaceOf(GridOfShape({5, 5}), full);
-  EXPECT_EQ(SurfaceOf(GridOfShape({1, 5, 5}), full), flat);
-  EXPECT_EQ(SurfaceOf(GridOfShape({5, 1, 5}), full), flat);
-  EXPECT_EQ(SurfaceOf(GridOfShape({5, 5, 1}), full), flat);
+  const Bytes flat = FindSurface(GridOfShape({5, 5}), full);
+  EXPECT_EQ(FindSurface(GridOfShape({1, 5, 5}), full), flat);
+  EXPECT_EQ(FindSurface(GridOfShape({5, 1, 5}), full), flat);
+  EXPECT_EQ(FindSurface(GridOfShape({5, 5, 1}), full), flat);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ VoxelGrid MakeGrid(std::span<const int64_t> shape, std::span<const double> spaci
   return grid;
 }
 
-VoxelGrid GridOf(const VoxelGrid& grid, const VoxelBox& box) {
+VoxelGrid CropGrid(const VoxelGrid& grid, const VoxelBox& box) {
   VoxelGrid part{.size = {1, 1, 1}, .spacing = grid.spacing};
   for (size_t axis = 0; axis < 3; ++axis) part.size[axis] = box.end[axis] - box.begin[axis];
   return part;

@@ -44,7 +44,7 @@ struct VoxelBox {
 };
 
 // The voxels of a box as a grid of their own, with the same spacing.
-VoxelGrid GridOf(const VoxelGrid& grid, const VoxelBox& box);
+VoxelGrid CropGrid(const VoxelGrid& grid, const VoxelBox& box);
 
 // Calls visit(voxel in the grid, voxel in the box) for the voxels of a box, in C order.
 template <class Visit>

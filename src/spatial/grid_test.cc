@@ -53,7 +53,7 @@ TEST(ForEachVoxel, VisitsABoxInOrder) {
   ForEachVoxel(grid, box, [&](int64_t v, int64_t inside) { visited.emplace_back(v, inside); });
   EXPECT_EQ(visited,
             (std::vector<std::pair<int64_t, int64_t>>{{14, 0}, {15, 1}, {18, 2}, {19, 3}}));
-  EXPECT_EQ(GridOf(grid, box).size, (std::array<int64_t, 3>{1, 2, 2}));
+  EXPECT_EQ(CropGrid(grid, box).size, (std::array<int64_t, 3>{1, 2, 2}));
   EXPECT_EQ(box.num_voxels(), 4);
   EXPECT_TRUE(VoxelBox{}.empty());
 }

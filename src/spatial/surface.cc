@@ -25,7 +25,7 @@ struct ClassShape {
   std::vector<double> squared;
 
   void Measure(const VoxelGrid& part, int num_threads) {
-    surface = SurfaceOf(part, set);
+    surface = FindSurface(part, set);
     squared = SquaredDistances(part, surface, num_threads);
   }
 };
@@ -167,7 +167,7 @@ std::vector<SurfaceScores> ScoreSurfaces(const VoxelGrid& grid,
       truth.set[static_cast<size_t>(inside)] = label == static_cast<int32_t>(c) ? 1 : 0;
       found.set[static_cast<size_t>(inside)] = decided ? 1 : 0;
     });
-    const VoxelGrid part = GridOf(grid, box);
+    const VoxelGrid part = CropGrid(grid, box);
     truth.Measure(part, num_threads);
     found.Measure(part, num_threads);
     Score(truth, found, tolerance, &scores[c]);

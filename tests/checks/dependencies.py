@@ -8,10 +8,13 @@ LEVELS = [
     ["kernels"],
     ["formats", "optim", "measures", "spatial"],
     ["data"],
-    ["methods", "metrics"],
+    ["methods/shared", "metrics"],
+    ["methods/affine", "methods/training"],
+    ["methods/tree", "methods/selective"],
     ["calibrators"],
     ["stats", "simulate"],
     ["pipeline"],
+    ["verify", "results"],
     ["report"],
     ["cli", "python"],
 ]
@@ -32,8 +35,9 @@ CONFINED = {
 
 
 def folder_of(relative):
-    """'core' for src/core/file.h, 'cli' for cli/main.cc."""
-    return relative.parts[1] if relative.parts[0] == "src" else relative.parts[0]
+    """'core' for src/core/file.h, 'methods/tree' for src/methods/tree/tree_map.h, 'cli' for cli/main.cc."""
+    folders = relative.parts[:-1]
+    return "/".join(folders[1:] if folders[0] == "src" else folders)
 
 
 def points_down(user, used):
@@ -54,10 +58,10 @@ def allowed(relative, quote, header):
     is_test = "test" in relative.stem
     if quote == "<" or header.startswith(("hwy/", "CLI/")):
         return is_test or not confined(relative, header)
-    top = header.split("/")[0]
-    if top == "segcal":
+    used = header.rpartition("/")[0]
+    if used == "segcal":
         return True
-    return is_test or (top != "tests" and points_down(folder_of(relative), top))
+    return is_test or (not used.startswith("tests") and points_down(folder_of(relative), used))
 
 
 def violations(root):

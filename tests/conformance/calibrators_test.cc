@@ -225,10 +225,10 @@ TEST_P(EveryCalibrator, KeepsTheOrderItPromisesInEmittedValues) {
       const auto winner = static_cast<size_t>(decision[v]);
       for (size_t a = 0; a < 6; ++a) {
         ASSERT_TRUE(a == winner || q[a * n + v] < q[winner * n + v])
-            << NameOf(dtype) << " voxel " << v;
+            << Name(dtype) << " voxel " << v;
         for (size_t b = 0; b < 6 && preserves == Preserves::kOrder; ++b) {
           ASSERT_TRUE(z[a * n + v] <= z[b * n + v] || q[a * n + v] >= q[b * n + v])
-              << NameOf(dtype) << " voxel " << v;
+              << Name(dtype) << " voxel " << v;
         }
       }
     }

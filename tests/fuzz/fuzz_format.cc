@@ -25,7 +25,7 @@ void OpenAndRead(const FormatInfo& format, const std::string& path) {
   const auto array = format.open(path, options);
   const int64_t count = array->info().NumElements();
   if (count > kMaxRead) return;
-  std::vector<std::byte> elements(static_cast<size_t>(count * SizeOf(array->info().dtype)));
+  std::vector<std::byte> elements(static_cast<size_t>(count * ElementSize(array->info().dtype)));
   array->Read(0, count, elements.data());
 }
 

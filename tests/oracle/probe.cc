@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "methods/tree_training.h"
+#include "methods/tree/tree_training.h"
 #include "spatial/boundary.h"
 #include "spatial/distance.h"
 #include "spatial/local_error.h"
@@ -32,7 +32,7 @@ Values ValuesOf(const Json& json) {
   return values;
 }
 
-RepeatedValues TableOf(const Json& json) {
+RepeatedValues Table(const Json& json) {
   RepeatedValues table;
   for (const Json& row : json) table.push_back(ValuesOf(row));
   return table;
@@ -54,7 +54,7 @@ Json Boundary(const Json& in) {
   const auto set = in.at("set").get<std::vector<uint8_t>>();
   return {{"boundary", LabelBoundary(GridFrom(in), labels)},
           {"squared", SquaredBoundaryDistances(GridFrom(in), labels, 2)},
-          {"surface", SurfaceOf(GridFrom(in), set)}};
+          {"surface", FindSurface(GridFrom(in), set)}};
 }
 
 Json Surfaces(const Json& in) {
@@ -103,7 +103,7 @@ Json Rankings(const Json& in) {
   std::vector<MetricTable> tables;
   for (const Json& table : in) {
     tables.push_back({.goal = table.at("low_is_best") ? Goal::kLow : Goal::kHigh,
-                      .values = TableOf(table.at("values"))});
+                      .values = Table(table.at("values"))});
   }
   return {{"sum_rank", SumRank(tables)}, {"mean_case_rank", MeanCaseRank(tables)}};
 }
@@ -113,9 +113,9 @@ Json Bootstrap(const Json& in) {
                                  .level = in.at("level"),
                                  .seed = in.at("seed"),
                                  .num_threads = 2};
-  const RepeatedValues first = TableOf(in.at("first"));
+  const RepeatedValues first = Table(in.at("first"));
   const BootstrapInterval interval =
-      in.contains("second") ? BootstrapPairedDifference(first, TableOf(in.at("second")), options)
+      in.contains("second") ? BootstrapPairedDifference(first, Table(in.at("second")), options)
                             : BootstrapMean(first, options);
   return {{"estimate", interval.estimate}, {"lower", interval.lower}, {"upper", interval.upper}};
 }

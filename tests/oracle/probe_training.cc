@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "methods/selector_problem.h"
+#include "methods/selective/selector_problem.h"
 #include "optim/adam.h"
 #include "optim/plateau.h"
 #include "optim/tpe.h"

@@ -96,7 +96,7 @@ Model LyingModel(const std::string& lie,
   state->pipeline = FormatPipeline(state->spec);
   state->classes = classes;
   state->input = input;
-  state->floor = FloorOf(ParseInputKind(input));
+  state->floor = InputFloor(ParseInputKind(input));
   state->calibrator = kLying.make(state->spec.options, nullptr);
   return Model(std::move(state));
 }

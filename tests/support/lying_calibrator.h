@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "methods/calibrator.h"
+#include "methods/shared/calibrator.h"
 #include "segcal/model.h"
 
 namespace segcal {

@@ -60,8 +60,8 @@ std::vector<T> ReadAll(const std::string& path, DType dtype) {
     Throw(ErrorCode::kBadData,
           "{}: {}, the test wants {}",
           path,
-          NameOf(array->info().dtype),
-          NameOf(dtype));
+          Name(array->info().dtype),
+          Name(dtype));
   }
   std::vector<T> values(static_cast<size_t>(array->info().NumElements()));
   array->Read(0, array->info().NumElements(), values.data());

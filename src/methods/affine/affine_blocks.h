@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "methods/affine/affine_space.h"
+#include "optim/implicit_model.h"
+
+namespace segcal {
+
+// A preconditioner for the Hessian of an affine map: blocks do not know of each other.
+class AffineBlocks final : public Preconditioner {
+ public:
+  // `blocks` is [block][size][size] of the shape's layout.
+  AffineBlocks(const AffineShape& shape, std::vector<double> blocks);
+
+  // The function may outlive this.
+  Product Inverse(const std::vector<char>& free) const override;
+  std::vector<double> Step(const Box& box,
+                           const std::vector<double>& point,
+                           const std::vector<double>& slope) const override;
+
+ private:
+  AffineShape shape_;
+  std::vector<double> blocks_;
+  double least_curvature_;
+};
+
+}  // namespace segcal

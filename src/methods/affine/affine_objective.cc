@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine/affine_objective.h"
+
+#include <algorithm>
+
+#include "methods/affine/affine_evaluator.h"
+
+namespace segcal {
+namespace {
+
+// Sums of all experts, order-free between blocks. Experts without voxels take no memory.
+class AffineTotals {
+ public:
+  explicit AffineTotals(const AffineShape& shape)
+      : num_parameters_(static_cast<size_t>(shape.num_parameters())),
+        experts_(static_cast<size_t>(shape.num_experts())) {}
+
+  ExpertSums* pending(int64_t expert) {
+    Expert& e = experts_[static_cast<size_t>(expert)];
+    e.pending.gradient.resize(num_parameters_);
+    e.gradient.resize(num_parameters_);
+    return &e.pending;
+  }
+
+  void Flush() noexcept {
+    for (Expert& e : experts_) {
+      if (e.pending.count == 0.0) continue;
+      e.count += e.pending.count;
+      e.loss.Add(e.pending.loss);
+      for (size_t k = 0; k < e.gradient.size(); ++k) e.gradient[k].Add(e.pending.gradient[k]);
+      std::fill(e.pending.gradient.begin(), e.pending.gradient.end(), 0.0);
+      e.pending.count = 0.0;
+      e.pending.loss = 0.0;
+    }
+  }
+  void Merge(const AffineTotals& other) {
+    for (size_t i = 0; i < experts_.size(); ++i) {
+      if (other.experts_[i].gradient.empty()) continue;
+      experts_[i].gradient.resize(num_parameters_);
+      experts_[i].count += other.experts_[i].count;
+      experts_[i].loss.Merge(other.experts_[i].loss);
+      for (size_t k = 0; k < experts_[i].gradient.size(); ++k) {
+        experts_[i].gradient[k].Merge(other.experts_[i].gradient[k]);
+      }
+    }
+  }
+  std::vector<ExpertSums> Sums() const {
+    std::vector<ExpertSums> sums(experts_.size());
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i].count = experts_[i].count;
+      sums[i].loss = experts_[i].loss.value();
+      for (const ExactSum& sum : experts_[i].gradient) sums[i].gradient.push_back(sum.value());
+      sums[i].gradient.resize(num_parameters_);
+    }
+    return sums;
+  }
+
+ private:
+  struct Expert {
+    ExpertSums pending;
+    double count = 0.0;
+    ExactSum loss;
+    std::vector<ExactSum> gradient;
+  };
+  size_t num_parameters_;
+  std::vector<Expert> experts_;
+};
+
+// One worker's batches: full ones are evaluated at once, the rest at the end of a block.
+class Worker {
+ public:
+  Worker(const AffineShape& shape, const std::vector<ExpertWeights>& weights)
+      : shape_(shape), weights_(weights), evaluator_(shape), voxels_(shape), totals_(shape) {
+    for (int64_t e = 0; e < shape.num_experts(); ++e) batches_.emplace_back(shape, e);
+  }
+
+  void Add(const Tile& tile) {
+    evaluator_.LogNorms(tile);
+    voxels_.Assign(tile, /*labelled_only=*/true);
+    for (int64_t e = 0; e < shape_.num_experts(); ++e) {
+      ExpertBatch& batch = batches_[static_cast<size_t>(e)];
+      std::span<const int32_t> left = voxels_.of(e);
+      while (!left.empty()) {
+        const auto taken = std::min(left.size(), static_cast<size_t>(batch.room()));
+        batch.Add(tile, left.first(taken), evaluator_.log_norms());
+        left = left.subspan(taken);
+        if (batch.full()) Evaluate(e);
+      }
+    }
+  }
+  void EndBlock() {
+    for (int64_t e = 0; e < shape_.num_experts(); ++e) {
+      if (batches_[static_cast<size_t>(e)].count() > 0) Evaluate(e);
+    }
+    totals_.Flush();
+  }
+  AffineTotals& totals() noexcept { return totals_; }
+
+ private:
+  void Evaluate(int64_t expert) {
+    ExpertBatch& batch = batches_[static_cast<size_t>(expert)];
+    evaluator_.AddSums(batch, weights_[static_cast<size_t>(expert)], totals_.pending(expert));
+    batch.Clear();
+  }
+
+  const AffineShape& shape_;
+  const std::vector<ExpertWeights>& weights_;
+  BatchEvaluator evaluator_;
+  VoxelsByExpert voxels_;
+  AffineTotals totals_;
+  std::vector<ExpertBatch> batches_;
+};
+
+}  // namespace
+
+std::vector<ExpertSums> AffinePass(const CaseStream& stream,
+                                   const std::string& stage,
+                                   const Pooling& pooling,
+                                   const AffineShape& shape,
+                                   const ExpertParameters& parameters) {
+  std::vector<ExpertWeights> weights;
+  weights.reserve(parameters.size());
+  for (const std::vector<double>& p : parameters) weights.emplace_back(shape, p);
+  std::vector<Worker> workers;
+  workers.reserve(static_cast<size_t>(stream.num_workers()));
+  for (int w = 0; w < stream.num_workers(); ++w) workers.emplace_back(shape, weights);
+  std::vector<TileBuffer> buffers(workers.size());
+  stream.ForEachBlock(stage, [&](VoxelBlock& block, int64_t, int worker) {
+    const auto w = static_cast<size_t>(worker);
+    for (int64_t t = 0; t < block.num_tiles(); ++t)
+      workers[w].Add(block.PoolTileInto(t, pooling, &buffers[w]));
+    workers[w].EndBlock();
+  });
+  for (size_t w = 1; w < workers.size(); ++w) workers[0].totals().Merge(workers[w].totals());
+  return workers[0].totals().Sums();
+}
+
+}  // namespace segcal

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "methods/affine/affine_regularizer.h"
+#include "methods/affine/affine_sample.h"
+#include "methods/shared/calibrator.h"
+#include "optim/expert_newton.h"
+
+namespace segcal {
+
+// Maps found so far, and what is known about them.
+struct AffineSolution {
+  ExpertParameters parameters;
+  SolverResult result;
+  double nll = 0.0;  // mean over all voxels, without the penalty
+};
+
+// The fit of one affine family to one data set: counts and sample are made once, solutions for any
+// penalty follow.
+class AffineProblem {
+ public:
+  // `context` outlives this.
+  AffineProblem(const AffineShape& shape, const Box& box, const FitContext& context);
+
+  // Minimises every expert's own mean objective (A4) from `start`.
+  AffineSolution Solve(const Penalty& penalty,
+                       const ExpertParameters& start,
+                       double gradient_tolerance,
+                       int64_t max_passes) const;
+  // The same from maps that are good for another penalty, in the metric kept last: no work on the
+  // sample, and a few passes.
+  AffineSolution Resolve(const Penalty& penalty,
+                         const ExpertParameters& start,
+                         double gradient_tolerance,
+                         int64_t max_passes) const;
+  // Keeps the curvature of the loss at these maps for Resolve.
+  void KeepCurvature(const ExpertParameters& at);
+
+  const std::vector<int64_t>& voxels() const noexcept { return voxels_; }  // of every expert
+  // Whether the labels of an expert's voxels lack a class.
+  bool LacksClass(size_t expert) const;
+  // What the sample and its curvature take.
+  int64_t bytes() const noexcept;
+  // How much the penalty weighs in an expert's own mean objective: all voxels over its own.
+  double PenaltyWeight(size_t expert) const;
+
+ private:
+  AffineSolution SolveWith(const Penalty& penalty,
+                           const ExpertParameters& start,
+                           double gradient_tolerance,
+                           int64_t max_passes,
+                           bool skip_model) const;
+  int ThreadsOfOne() const noexcept;
+  std::unique_ptr<QuadraticModel> ImplicitCurvature(const AffineRegularizer& regularizer,
+                                                    int64_t expert,
+                                                    const std::vector<double>& point) const;
+  std::vector<double> SampleHessian(int64_t expert, const std::vector<double>& point) const;
+
+  AffineShape shape_;
+  Box box_;
+  const FitContext& context_;
+  std::vector<int64_t> voxels_;
+  ExpertSample sample_;
+  std::vector<std::vector<double>> kept_;  // [expert]: Hessians of the loss
+};
+
+// Negative log-likelihood of the maps on other data.
+struct LossTotal {
+  double loss = 0.0;
+  double voxels = 0.0;
+};
+LossTotal TotalLoss(const CaseStream& stream,
+                    const Pooling& pooling,
+                    const AffineShape& shape,
+                    const ExpertParameters& parameters);
+
+}  // namespace segcal

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine/affine_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "core/options.h"
+#include "core/throw.h"
+#include "optim/tpe.h"
+
+namespace segcal {
+namespace {
+
+// A trial is compared, not kept: this is close enough to its optimum. One that is not there after a
+// few passes goes on only if it is the best so far: stopped early, a map that would overfit looks
+// good.
+constexpr double kTrialTolerance = 1e-4;
+constexpr int64_t kTrialPasses = 6;
+constexpr int64_t kLeaderPasses = 40;
+
+// Share of the trials at exactly zero before anything is known.
+constexpr double kZeroPenaltyShare = 0.25;
+
+// One searched number of the penalty.
+struct Knob {
+  const char* name;
+  double Penalty::*value;
+};
+constexpr Knob kKnobs[] = {
+    {"lambda", &Penalty::lambda}, {"mu", &Penalty::mu}, {"kappa", &Penalty::kappa}};
+
+std::vector<Knob> FreeKnobs(const AffineShape& shape, const std::vector<std::string>& fixed) {
+  std::vector<Knob> free;
+  for (const Knob& knob : kKnobs) {
+    if (std::find(fixed.begin(), fixed.end(), knob.name) != fixed.end()) continue;
+    // A diagonal map has no weights for lambda to shrink.
+    if (shape.diagonal && std::string(knob.name) == "lambda") continue;
+    free.push_back(knob);
+  }
+  return free;
+}
+
+// What one fold needs through all trials. The fold that trains on all the data shares its problem.
+struct FoldState {
+  AffineProblem* problem = nullptr;
+  std::unique_ptr<AffineProblem> own;
+  const CaseStream* validation = nullptr;
+  ExpertParameters best;
+  ExpertParameters trial;
+};
+
+std::vector<FoldState> MakeStates(const AffineShape& shape,
+                                  const Box& box,
+                                  AffineProblem* problem,
+                                  const FitContext& context,
+                                  const ExpertParameters& start) {
+  std::vector<FoldState> states;
+  for (const SearchFold& fold : context.folds) {
+    FoldState& state = states.emplace_back();
+    if (fold.training != nullptr) {
+      state.own = std::make_unique<AffineProblem>(shape, box, *fold.training);
+    }
+    state.problem = state.own ? state.own.get() : problem;
+    state.validation = fold.validation;
+    state.best = start;
+  }
+  return states;
+}
+
+std::vector<SearchDimension> PenaltySpace(const std::vector<Knob>& knobs) {
+  std::vector<SearchDimension> dimensions;
+  dimensions.reserve(knobs.size());
+  for (const Knob& knob : knobs) {
+    dimensions.push_back({.name = knob.name,
+                          .lower = 1e-6,
+                          .upper = kLargestPenalty,
+                          .log = true,
+                          .zero_share = kZeroPenaltyShare});
+  }
+  return dimensions;
+}
+
+// Fits of all folds with one penalty after another.
+class Trials {
+ public:
+  Trials(const AffineShape& shape, const FitContext& context, std::vector<FoldState> folds)
+      : shape_(shape), context_(context), folds_(std::move(folds)) {}
+
+  // Their mean loss over held-out voxels with this penalty, from the best maps so far.
+  double ValidationLoss(const Penalty& penalty, double best) {
+    converged_ = true;
+    for (FoldState& fold : folds_) {
+      // The first trial makes the curvature that the others go by.
+      Take(&fold,
+           first_ ? fold.problem->Solve(penalty, fold.best, kTrialTolerance, kTrialPasses)
+                  : fold.problem->Resolve(penalty, fold.best, kTrialTolerance, kTrialPasses));
+      if (first_) fold.problem->KeepCurvature(fold.trial);
+    }
+    first_ = false;
+    const double loss = HeldOutLoss();
+    return loss < best && !converged_ ? GoOn(penalty) : loss;
+  }
+
+  void KeepBest() {
+    for (FoldState& fold : folds_) fold.best = fold.trial;
+  }
+  // The best maps of the fold that trains on all the data; null if there is none.
+  const ExpertParameters* Whole() const { return folds_[0].own ? nullptr : &folds_[0].best; }
+  int64_t passes() const noexcept { return passes_; }
+
+ private:
+  double GoOn(const Penalty& penalty) {
+    for (FoldState& fold : folds_)
+      Take(&fold, fold.problem->Resolve(penalty, fold.trial, kTrialTolerance, kLeaderPasses));
+    return HeldOutLoss();
+  }
+
+  void Take(FoldState* fold, AffineSolution solution) {
+    for (const ExpertSolution& expert : solution.result.experts)
+      converged_ = converged_ && expert.converged;
+    passes_ += solution.result.passes;
+    fold->trial = std::move(solution.parameters);
+  }
+
+  double HeldOutLoss() const {
+    LossTotal total;
+    for (const FoldState& fold : folds_) {
+      const LossTotal own = TotalLoss(*fold.validation, context_.pooling, shape_, fold.trial);
+      total.loss += own.loss;
+      total.voxels += own.voxels;
+    }
+    if (total.voxels == 0.0) {
+      Throw(ErrorCode::kBadData,
+            "the cases to choose penalties by have no labelled voxel; --search 0 chooses none");
+    }
+    return total.loss / total.voxels;
+  }
+
+  const AffineShape& shape_;
+  const FitContext& context_;
+  std::vector<FoldState> folds_;
+  bool first_ = true;
+  bool converged_ = true;
+  int64_t passes_ = 0;
+};
+
+}  // namespace
+
+SearchReport SearchPenalty(const AffineShape& shape,
+                           const Box& box,
+                           AffineProblem* problem,
+                           const FitContext& context,
+                           Penalty* penalty,
+                           ExpertParameters* parameters) {
+  SearchReport report;
+  const std::vector<Knob> knobs = FreeKnobs(shape, context.fixed_options);
+  if (knobs.empty() || context.folds.empty()) return report;
+  TreeParzen tpe(PenaltySpace(knobs), context.seed);
+  Trials trials(shape, context, MakeStates(shape, box, problem, context, *parameters));
+  const Penalty given = *penalty;
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t t = 0; t < context.trials; ++t) {
+    std::vector<double> point;
+    if (t == 0) {
+      for (const Knob& knob : knobs) point.push_back(given.*knob.value);
+    } else {
+      point = tpe.Ask();
+    }
+    Penalty trial = given;
+    SearchTrial entry;
+    for (size_t k = 0; k < knobs.size(); ++k) {
+      trial.*knobs[k].value = SixDigits(point[k]);
+      entry.options[knobs[k].name] = FormatField(SixDigits(point[k]));
+    }
+    entry.validation_nll = trials.ValidationLoss(trial, best);
+    report.trials.push_back(entry);
+    tpe.Tell(point, entry.validation_nll);
+    if (!(entry.validation_nll < best)) continue;
+    best = entry.validation_nll;
+    *penalty = trial;
+    report.chosen = entry.options;
+    trials.KeepBest();
+  }
+  report.passes = trials.passes();
+  if (trials.Whole() != nullptr) *parameters = *trials.Whole();
+  return report;
+}
+
+}  // namespace segcal

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "methods/affine/affine_problem.h"
+
+namespace segcal {
+
+// The end of what is searched of each.
+inline constexpr double kLargestPenalty = 1e-1;
+
+// Chooses lambda, mu and kappa by the mean loss on the context's folds: context.trials trials, the
+// given penalty first, each started from the best maps so far. Leaves the best in `penalty` and its
+// maps in `parameters`.
+SearchReport SearchPenalty(const AffineShape& shape,
+                           const Box& box,
+                           AffineProblem* problem,
+                           const FitContext& context,
+                           Penalty* penalty,
+                           ExpertParameters* parameters);
+
+}  // namespace segcal

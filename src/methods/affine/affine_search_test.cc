@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/affine/affine_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/json.h"
+#include "pipeline/model.h"
+#include "pipeline/spec.h"
+#include "segcal/evaluate.h"
+#include "segcal/fit.h"
+#include "tests/support/errors.h"
+#include "tests/support/scene_files.h"
+#include "tests/support/temp_folder.h"
+
+namespace segcal {
+namespace {
+
+using testing::ExpectError;
+using testing::RandomScene;
+using testing::Scene;
+using testing::TempFolder;
+using testing::WriteScene;
+
+// Trials stop at a gradient of 1e-4, where the loss is this near its minimum.
+constexpr double kTrialError = 2e-5;
+
+FitOptions Search(int64_t trials) {
+  FitOptions options;
+  options.search = trials;
+  return options;
+}
+
+// The summed loss over the labelled voxels of a split, and their number.
+LossTotal LossOn(const Dataset& dataset, const std::string& split, const Model& model) {
+  EvaluateOptions options;
+  options.split = split;
+  options.families = {"scores"};
+  const EvaluateResult result = Evaluate(dataset, {model}, options);
+  const auto voxels = static_cast<double>(result.labelled);
+  for (const MetricValue& value : result.pipelines[0].pooled) {
+    if (value.name == "nll") return {.loss = value.value * voxels, .voxels = voxels};
+  }
+  ADD_FAILURE() << "no nll";
+  return {};
+}
+
+class AffineSearch : public ::testing::Test {
+ protected:
+  // Few voxels for many parameters: penalties matter.
+  AffineSearch()
+      : dataset_(WriteScene(RandomScene({.num_cases = 6, .num_classes = 4, .shape = {9, 8}}),
+                            folder_.path())) {}
+
+  void NameSplits() {
+    for (size_t c = 0; c < 6; ++c) dataset_.cases[c].split = c < 4 ? "calibration" : "validation";
+  }
+
+  TempFolder folder_;
+  Dataset dataset_;
+};
+
+// Enough voxels for every trial to reach its optimum.
+TEST(AffineSearchTrials, HaveTheLossOfTheirFitsOnTheValidationCases) {
+  const TempFolder folder;
+  Dataset dataset = WriteScene(RandomScene({.shape = {60, 70}}), folder.path());
+  dataset.cases[0].split = "calibration";
+  dataset.cases[1].split = "validation";
+  const Model model = Fit(dataset, "dc(z)", Search(8)).model;
+  const SearchReport& search = model.state().fit.outcome.search;
+  ASSERT_EQ(search.trials.size(), 8u);
+  for (const SearchTrial& trial : search.trials) {
+    const std::string pipeline =
+        FormatPipeline({.stages = {"dc"}, .pooling = Pooling{}, .options = trial.options});
+    const LossTotal expected =
+        LossOn(dataset, "validation", Fit(dataset, pipeline, Search(0)).model);
+    EXPECT_NEAR(trial.validation_nll, expected.loss / expected.voxels, kTrialError) << pipeline;
+  }
+}
+
+TEST_F(AffineSearch, ChoosesTheBestTrialAndFitsWithIt) {
+  NameSplits();
+  const Model model = Fit(dataset_, "cdc(z)", Search(12)).model;
+  const SearchReport& search = model.state().fit.outcome.search;
+  const auto best = std::min_element(
+      search.trials.begin(), search.trials.end(), [](const SearchTrial& a, const SearchTrial& b) {
+        return a.validation_nll < b.validation_nll;
+      });
+  EXPECT_NE(best, search.trials.begin()) << "the default is best here: this test says little";
+  EXPECT_EQ(search.chosen, best->options);
+  const LossTotal found = LossOn(dataset_, "validation", model);
+  EXPECT_NEAR(found.loss / found.voxels, best->validation_nll, kTrialError);
+  EXPECT_EQ(model.state().spec.options, best->options);
+}
+
+TEST_F(AffineSearch, LeavesWhatThePipelineNames) {
+  NameSplits();
+  const Model model = Fit(dataset_, "cdc(z, kappa=0.01, mu=0)", Search(5)).model;
+  const SearchReport& search = model.state().fit.outcome.search;
+  ASSERT_EQ(search.trials.size(), 5u);
+  for (const SearchTrial& trial : search.trials) {
+    ASSERT_EQ(trial.options.size(), 1u);
+    EXPECT_TRUE(trial.options.contains("lambda"));
+  }
+  EXPECT_EQ(model.state().spec.options.at("kappa"), "0.01");
+  const Model fixed = Fit(dataset_, "cdc(z, kappa=0.01, lambda=0, mu=0)", Search(5)).model;
+  EXPECT_TRUE(fixed.state().fit.outcome.search.trials.empty());
+}
+
+// Three groups make three of five folds; each is held out once, and all its voxels count alike.
+TEST_F(AffineSearch, CrossValidatesOverGroupsWithoutValidationCases) {
+  const char* groups[] = {"a", "b", "b", "c", "b", "c"};
+  for (size_t c = 0; c < 6; ++c) dataset_.cases[c].group = groups[c];
+  const Model model = Fit(dataset_, "dc(z)", Search(2)).model;
+  const SearchReport& search = model.state().fit.outcome.search;
+  ASSERT_EQ(search.trials.size(), 2u);
+  LossTotal expected;
+  for (const std::string held : {"a", "b", "c"}) {
+    for (Case& c : dataset_.cases) c.split = c.group == held ? "held" : "calibration";
+    const LossTotal own = LossOn(dataset_, "held", Fit(dataset_, "dc(z)", Search(0)).model);
+    expected.loss += own.loss;
+    expected.voxels += own.voxels;
+  }
+  EXPECT_NEAR(search.trials[0].validation_nll, expected.loss / expected.voxels, kTrialError);
+}
+
+TEST_F(AffineSearch, RefusesCasesThatCannotChoose) {
+  NameSplits();
+  FitOptions same = Search(3);
+  same.validation = "calibration";
+  for (const char* split : {"", "calibration"}) {
+    same.split = split;
+    ExpectError(ErrorCode::kInvalidArgument, {"calibration", "--validation"}, [&] {
+      Fit(dataset_, "dc(z)", same);
+    });
+  }
+  // Fitted on, they are no longer there to choose by.
+  FitOptions fitted = Search(0);
+  fitted.search.reset();
+  fitted.split = "validation";
+  EXPECT_TRUE(Fit(dataset_, "dc(z)", fitted).model.state().fit.outcome.search.trials.empty());
+}
+
+TEST(AffineSearchEdges, NeedsLabelledVoxelsToChooseBy) {
+  Scene scene = RandomScene({.num_cases = 2, .shape = {9, 8}});
+  std::fill(scene.labels[1].begin(), scene.labels[1].end(), 255);
+  const TempFolder folder;
+  Dataset dataset = WriteScene(scene, folder.path());
+  dataset.cases[0].split = "calibration";
+  dataset.cases[1].split = "validation";
+  ExpectError(ErrorCode::kBadData, {"no labelled voxel", "--search 0"}, [&] {
+    Fit(dataset, "dc(z)", Search(3));
+  });
+}
+
+// definitions: an expert without voxels is the identity where nothing shrinks it elsewhere, even if
+// trials before did.
+TEST(AffineSearchEdges, LeaveAnExpertWithoutVoxelsAtTheIdentity) {
+  Scene scene = RandomScene({.num_cases = 2, .num_classes = 3, .shape = {50, 50}});
+  const auto voxels = static_cast<size_t>(scene.num_voxels());
+  std::vector<float>& logits = scene.logits[0][0];
+  for (size_t v = 0; v < voxels; ++v) logits[2 * voxels + v] = logits[v] - 1.0f;
+  // Chosen by the voxels fitted on, no shrinkage is best.
+  scene.logits[1] = scene.logits[0];
+  scene.labels[1] = scene.labels[0];
+  const TempFolder folder;
+  Dataset dataset = WriteScene(scene, folder.path());
+  dataset.cases[0].split = "calibration";
+  dataset.cases[1].split = "validation";
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    FitOptions options = Search(20);
+    options.seed = seed;
+    const Model model = Fit(dataset, "cdc(z, lambda=0, mu=0)", options).model;
+    if (model.state().spec.options.at("kappa") != "0") continue;
+    const Json expert = model.state().calibrator->Parameters()["experts"][2];
+    EXPECT_EQ(expert["weights"],
+              Json::parse("[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]"));
+    EXPECT_EQ(expert["bias"], Json::parse("[0.0, 0.0, 0.0]"));
+    EXPECT_NE(model.state().fit.outcome.status, "not_converged");
+    return;
+  }
+  FAIL() << "no search chose kappa = 0";
+}
+
+}  // namespace
+}  // namespace segcal

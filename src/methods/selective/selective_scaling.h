@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "methods/selective/base_decision.h"
+#include "methods/selective/selector_network.h"
+
+namespace segcal {
+
+// What flattens a voxel for good: the largest temperature that is chosen, and that a model may
+// have.
+inline constexpr double kLargestTemperature = 1e10;
+
+// Divides the logarithms of the emitted probabilities of voxel v by a temperature and normalises
+// them again (SS8); the winner stays strictly largest.
+void ScaleVoxel(
+    const Tile& tile, int64_t v, double temperature, uint16_t winner, const TileProbs& out);
+
+// What is done to what a base has emitted: voxels that the selector flags (none: it flags nothing)
+// are scaled by the temperature.
+struct SelectiveScaling {
+  std::optional<Selector> selector;
+  double temperature = 2.0;
+
+  void Apply(const Tile& tile,
+             const Calibrator& base,
+             const BoundCalibrator& bound,
+             const TileProbs& out) const;
+};
+
+// How well a selector finds mispredictions on some voxels.
+struct SelectionCounts {
+  int64_t labelled = 0;
+  int64_t wrong = 0;
+  int64_t flagged = 0;
+  int64_t flagged_wrong = 0;
+
+  double recall() const;     // NaN without mispredictions
+  double precision() const;  // NaN without flagged voxels
+};
+SelectionCounts CountSelection(const CaseStream& stream,
+                               const Pooling& pooling,
+                               const Calibrator& base,
+                               const Selector& selector);
+
+// The temperature of flagged voxels (SS9): 1e10 if the selector's recall is above 0.5, 2 if it is
+// below 0.35 or there is none; between, the one of 2, 4, 8, ..., 1e10 with the lowest expected
+// calibration error in ten bins of what is emitted.
+double ChooseTemperature(const CaseStream& stream,
+                         const Pooling& pooling,
+                         const Calibrator& base,
+                         const Selector& selector,
+                         double recall);
+
+}  // namespace segcal
