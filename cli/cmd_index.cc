@@ -57,10 +57,10 @@ std::pair<std::string, double> ParseSplit(const std::string& text) {
 // Without names, classes are numbered by the channels of the first prediction.
 void NumberClasses(Dataset* dataset) {
   const std::string path =
-      (std::filesystem::path(dataset->folder) / dataset->cases[0].members[0]).string();
+      (std::filesystem::path(dataset->folder) / dataset->cases[0].members[0].path()).string();
   const auto array = OpenArray(path, {.key = dataset->key, .cache_dir = {}});
   const std::vector<int64_t>& shape = array->info().shape;
-  const int64_t channels = dataset->layout == "channels_last" ? shape.back() : shape.front();
+  const int64_t channels = dataset->layout == Layout::kChannelsLast ? shape.back() : shape.front();
   for (int64_t c = 0; c < channels; ++c) dataset->classes.push_back(fmt::format("class_{}", c));
   fmt::print(
       stderr, "{} classes, from the shape of {}; name them with --classes\n", channels, path);
@@ -107,8 +107,9 @@ void Run(const IndexArguments& given) {
   dataset.name = given.name.empty()
                      ? std::filesystem::absolute(output).parent_path().filename().string()
                      : given.name;
-  dataset.input = given.input;
-  dataset.layout = given.layout;
+  dataset.input = ParseInputKind(given.input);
+  dataset.layout =
+      given.layout == Name(Layout::kChannelsLast) ? Layout::kChannelsLast : Layout::kChannelsFirst;
   dataset.key = given.key;
   dataset.classes = given.classes;
   if (!given.nnunet.empty()) ReadNnunetLabels(given.nnunet, &dataset);

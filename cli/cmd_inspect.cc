@@ -146,7 +146,7 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
              dataset.name,
              Counted(std::ssize(summary.cases), "case"),
              Counted(members, "member"),
-             dataset.input,
+             Name(*dataset.input),
              Counted(dataset.num_classes(), "class", "es"),
              HumanCount(summary.voxels),
              HumanCount(summary.labelled));
@@ -161,7 +161,8 @@ void PrintModel(const Model& model) {
   const ModelState& state = model.state();
   const ParameterCounts counts =
       state.calibrator->counts(static_cast<int64_t>(model.classes().size()));
-  fmt::print("{}: {} classes, takes {}\n", model.pipeline(), model.classes().size(), model.input());
+  fmt::print(
+      "{}: {} classes, takes {}\n", model.pipeline(), model.classes().size(), Name(model.input()));
   fmt::print("  translation invariant: {}; preserves: {}\n",
              model.translation_invariant() ? "yes" : "no",
              model.preserves());

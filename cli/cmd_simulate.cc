@@ -15,6 +15,8 @@ namespace {
 struct SimulateArguments {
   std::string folder;
   std::string size;
+  std::string dtype = Name(SimulateOptions{}.dtype);
+  std::string input = Name(SimulateOptions{}.input);
   SimulateOptions options;
   bool quiet = false;
   bool json = false;
@@ -42,6 +44,8 @@ std::vector<int64_t> ParseSize(const std::string& text) {
 void Run(const SimulateArguments& given) {
   SimulateOptions options = given.options;
   if (!given.size.empty()) options.size = ParseSize(given.size);
+  options.dtype = given.dtype == Name(DType::kF16) ? DType::kF16 : DType::kF32;
+  options.input = ParseInputKind(given.input);
   const SimulateSummary summary =
       Simulate(given.folder, options, given.quiet ? ProgressCallback() : ProgressDisplay());
   if (given.json) {
@@ -104,13 +108,13 @@ Action SetUpSimulate(CLI::App& app) {
   app.add_option("--ignore",
                  options.ignore_fraction,
                  "Expected part of voxels without a label (default: the preset's)");
-  app.add_option("--dtype", options.dtype, "Type of the predictions")
+  app.add_option("--dtype", given->dtype, "Type of the predictions")
       ->check(CLI::IsMember({"float16", "float32"}))
       ->capture_default_str();
-  app.add_option("--input", options.input, "Kind of the predictions")
+  app.add_option("--input", given->input, "Kind of the predictions")
       ->check(CLI::IsMember({"logits", "probabilities"}))
       ->capture_default_str();
-  app.add_option("--threads", options.num_threads, "Threads; 0 is all cores")
+  app.add_option("--threads", options.threads, "Threads; 0 is all cores")
       ->check(CLI::Range(0, 1024));
   app.add_flag("--json", given->json, "Print the summary as JSON");
   app.add_flag("--quiet", given->quiet, "No progress display");

@@ -9,6 +9,7 @@
 #include "segcal/dtype.h"
 #include "segcal/model.h"
 #include "segcal/run_options.h"
+#include "segcal/views.h"
 
 namespace segcal {
 
@@ -36,5 +37,13 @@ ApplyResult Apply(const Model& model,
                   const Dataset& dataset,
                   const std::string& folder,
                   const ApplyOptions& options = {});
+
+// Applies a model to one case, files or memory, and puts the results into the caller's arrays,
+// which may not overlap each other or what is read. Masked voxels get the uncalibrated
+// probabilities.
+void Apply(const Model& model,
+           const Case& entry,
+           const ApplyOutputs& out,
+           const RunOptions& run = {});
 
 }  // namespace segcal

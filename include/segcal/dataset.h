@@ -5,39 +5,72 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "segcal/input_kind.h"
+#include "segcal/views.h"
 
 namespace segcal {
 
-// One image or volume: the predictions of all members, and what is known about it. Paths are as in
-// the data set file, relative to it.
+// One array of a case: a file, or a view of the caller's memory. Empty: the case has none.
+class ArraySource {
+ public:
+  ArraySource() = default;
+  // A path as in the data set file, relative to it.
+  ArraySource(std::string path) : path_(std::move(path)) {}
+  ArraySource(const char* path) : path_(path) {}
+  ArraySource(ArrayView view) : view_(std::move(view)) {}
+
+  bool empty() const noexcept { return path_.empty() && !view_; }
+  bool in_memory() const noexcept { return view_.has_value(); }
+  const std::string& path() const noexcept { return path_; }  // empty where it is in memory
+  const ArrayView& view() const { return view_.value(); }
+
+  bool operator==(const ArraySource&) const = default;
+
+ private:
+  std::string path_;
+  std::optional<ArrayView> view_;
+};
+
+// One image or volume: the predictions of all members, and what is known about it. Files and memory
+// may be mixed.
 struct Case {
   std::string id;
-  std::vector<std::string> members;  // one array per member: (C, spatial...) or (spatial..., C)
-  std::string labels;                // empty: unlabelled, can only be applied to
-  std::string image;                 // empty: none
-  std::string mask;                  // empty: none; zero voxels take no part
-  std::vector<double>
-      spacing;        // per spatial axis, slowest first; empty: from the label file, else 1
-  std::string group;  // cases of one group stay on one side of a split; empty: its own
-  std::string split;  // "calibration", "validation", "test", ...; empty: none
+  std::vector<ArraySource> members = {};  // (C, spatial...), or (spatial..., C) by the layout
+  ArraySource labels = {};                // empty: unlabelled, can only be applied to
+  ArraySource image = {};                 // empty: none; (spatial...) or (spatial..., channels)
+  ArraySource mask = {};                  // empty: none; zero voxels take no part
+  // Per spatial axis, slowest first; empty: from the label file, else 1.
+  std::vector<double> spacing = {};
+  std::string group = {};  // cases of one group stay on one side of a split; empty: its own
+  std::string split = {};  // "calibration", "validation", "test", ...; empty: none
 };
+
+// Where the classes are in the shape of a prediction.
+enum class Layout { kChannelsFirst, kChannelsLast };
+
+// As in files and messages: "channels_first", "channels_last".
+constexpr const char* Name(Layout layout) noexcept {
+  return layout == Layout::kChannelsFirst ? "channels_first" : "channels_last";
+}
 
 // A list of cases and what they share; the file format is described in docs/formats.md.
 struct Dataset {
-  std::string name;
-  std::vector<std::string> classes;
-  std::string input;  // "logits", "log_probabilities" or "probabilities"
-  std::optional<int64_t> ignore_label;
-  std::optional<int64_t> background;      // class that is "nothing" for overlap metrics
-  std::string layout = "channels_first";  // or "channels_last"
-  std::string key;                        // member of .npz predictions; empty: found by itself
+  std::string name = {};
+  std::vector<std::string> classes = {};
+  std::optional<InputKind> input = {};  // must be stated
+  std::optional<int64_t> ignore_label = {};
+  std::optional<int64_t> background = {};  // class that is "nothing" for overlap metrics
+  Layout layout = Layout::kChannelsFirst;
+  std::string key = {};  // member of .npz predictions; empty: found by itself
   // Value in the label file -> class index or ignore_label; empty: values are class indices. A
   // value that is not listed is an error.
-  std::map<int64_t, int64_t> label_map;
-  std::vector<Case> cases;
+  std::map<int64_t, int64_t> label_map = {};
+  std::vector<Case> cases = {};
 
-  std::string folder;  // where relative paths start; not part of the file
+  std::string folder = {};  // where relative paths start; not part of the file
 
   int64_t num_classes() const noexcept { return static_cast<int64_t>(classes.size()); }
 };
@@ -45,10 +78,12 @@ struct Dataset {
 // Reads and checks a data set file, or the dataset.json of a folder. Files of cases are not opened.
 Dataset LoadDataset(const std::string& path);
 
-// Throws unless the fields of a data set fit each other; `where` starts the message.
+// Throws unless the fields of a data set fit each other: classes, labels, ids and members of cases.
+// `where` starts the message. Everything that takes a data set checks it.
 void CheckDataset(const Dataset& dataset, const std::string& where);
 
-// Checks and writes a data set file; relative paths are written as they are.
+// Checks and writes a data set file; relative paths are written as they are. Arrays in memory
+// cannot be written: an Error names the case.
 void SaveDataset(const std::string& path, const Dataset& dataset);
 
 // The cases of one split, in order; an unknown split is an error that lists the known ones.

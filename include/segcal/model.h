@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "segcal/input_kind.h"
 #include "segcal/views.h"
 
 namespace segcal {
@@ -26,17 +26,14 @@ class Model {
 
   const std::string& pipeline() const;  // "ts(z)"
   const std::vector<std::string>& classes() const;
-  const std::string& input() const;  // "logits", "log_probabilities" or "probabilities"
+  InputKind input() const;
   bool translation_invariant() const;
   const char* preserves() const;  // "none", "argmax" or "order"
 
-  // Calibrated probabilities of one image or volume given the scores of every member (one view for
-  // a single network). The kind of view must be the model's input. num_threads 0: all available.
-  void Apply(std::span<const LogitsView> members, const ProbsSpan& out, int num_threads = 0) const;
-  void Apply(std::span<const LogProbsView> members,
-             const ProbsSpan& out,
-             int num_threads = 0) const;
-  void Apply(std::span<const ProbsView> members, const ProbsSpan& out, int num_threads = 0) const;
+  // Calibrates one image or volume in memory: LogitsView{MakeView(logits, {num_classes, h, w})}, or
+  // a vector of views for the members of an ensemble. The kind of view must be the model's input.
+  // threads 0: all available. segcal/apply.h has the same with a mask or an image.
+  void Apply(const MembersView& members, const ApplyOutputs& out, int threads = 0) const;
 
   const ModelState& state() const noexcept { return *state_; }
 

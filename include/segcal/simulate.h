@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "segcal/dtype.h"
+#include "segcal/input_kind.h"
 #include "segcal/progress.h"
 
 namespace segcal {
@@ -39,9 +41,9 @@ struct SimulateOptions {
   // Names and proportions; empty leaves the cases without a split.
   std::vector<std::pair<std::string, double>> splits = {
       {"calibration", 0.5}, {"validation", 0.2}, {"test", 0.3}};
-  std::string dtype = "float32";  // of the predictions: "float16" or "float32"
-  std::string input = "logits";   // "logits" or "probabilities"
-  int num_threads = 0;            // 0: all; the files do not depend on it
+  DType dtype = DType::kF32;             // of the predictions: kF16 or kF32
+  InputKind input = InputKind::kLogits;  // or kProbs
+  int threads = 0;                       // 0: all; the files do not depend on it
 };
 
 // Facts about what was written; sums are over the labelled voxels.

@@ -204,14 +204,12 @@ TEST(LocalTemperature, WritesItsMap) {
 TEST(LocalTemperature, NeedsTheShapeOfArrays) {
   const Scene scene = RandomScene({.num_classes = 3});
   const Model model = FitAs("lts(z, epochs=1)", scene, 7);
-  const LogitsView view = testing::ViewOf(scene.logits[0][0], 3);
+  const LogitsView row{MakeView(scene.logits[0][0].data(), {3, scene.num_voxels()})};
   std::vector<float> out(scene.logits[0][0].size());
-  const ProbsSpan span{.data = out.data(),
-                       .num_classes = 3,
-                       .num_voxels = scene.num_voxels(),
-                       .class_stride = scene.num_voxels()};
-  ExpectError(
-      ErrorCode::kInvalidArgument, {"shape"}, [&] { model.Apply(std::span(&view, 1), span); });
+  const ArraySpan span = MakeSpan(out.data(), {3, scene.num_voxels()});
+  ExpectError(ErrorCode::kInvalidArgument, {"neighbours", "(C, H, W)"}, [&] {
+    model.Apply(row, {.probabilities = span});
+  });
 }
 
 TEST(LocalTemperatureImage, FitsWithImagesAndRefusesOthers) {
@@ -227,7 +225,7 @@ TEST(LocalTemperatureImage, FitsWithImagesAndRefusesOthers) {
   EXPECT_EQ(Filter(model, "t5").size(), 76u);
 
   Dataset without = data.dataset();
-  for (Case& c : without.cases) c.image.clear();
+  for (Case& c : without.cases) c.image = {};
   ExpectError(ErrorCode::kBadData, {"no image"}, [&] { Fit(without, "lts_image(z)"); });
   // The labels have one channel, the model looks at three.
   Dataset grey = data.dataset();

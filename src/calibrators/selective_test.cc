@@ -293,14 +293,11 @@ TEST(Selective, RefusesParametersThatAreNotItsOwn) {
 // A stream over the scene that breaks off as soon as the given epoch has ended.
 struct Killed {};
 std::unique_ptr<CaseStream> StreamUntil(const Scene& scene, int64_t epoch) {
-  const std::unique_ptr<CaseStream> whole = scene.Stream(2);
-  std::vector<std::shared_ptr<const CaseReader>> readers;
-  for (int64_t c = 0; c < whole->num_cases(); ++c) readers.push_back(whole->Open(c));
-  StreamOptions options = whole->options();
+  StreamOptions options = scene.Stream(2)->options();
   options.progress = [epoch](const Progress& progress) {
     if (!progress.detail.empty() && progress.done == epoch) throw Killed();
   };
-  return std::make_unique<CaseStream>(scene.dataset, readers, options);
+  return std::make_unique<CaseStream>(scene.InMemory(), std::vector<Pooling>{{}}, options);
 }
 
 TEST(Selective, ResumesToTheSameBytes) {

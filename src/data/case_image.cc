@@ -80,9 +80,10 @@ void Standardise(std::span<float> values) {
 }  // namespace
 
 CaseImage::CaseImage(const CaseReader& reader) : grid_(MakePlaneGrid(reader.shape())) {
-  if (reader.image_file().empty())
+  const std::unique_ptr<Array> array = reader.OpenImage();
+  if (array == nullptr)
     Throw(ErrorCode::kBadData, "case {} has no image, which the calibrator needs", reader.id());
-  const std::unique_ptr<Array> array = OpenArray(reader.image_file());
+  name_ = array->name();
   const ArrayInfo& info = array->info();
   channels_ = info.shape.empty() ? 0 : CountChannels(info.shape, reader.shape());
   if (channels_ == 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "data/case_reader.h"
@@ -17,11 +18,13 @@ class CaseImage {
   // Error names the file and what is wrong.
   explicit CaseImage(const CaseReader& reader);
 
+  const std::string& name() const noexcept { return name_; }  // of its file or view, for messages
   int64_t channels() const noexcept { return channels_; }
   // The channels of a box with their halo.
   void CopyBox(const PlaneBox& box, PaddedBox* out) const;
 
  private:
+  std::string name_;
   PlaneGrid grid_;
   int64_t channels_ = 1;
   std::vector<float> values_;  // [channel][voxel]

@@ -26,7 +26,7 @@ class CaseWithImage {
     const auto scene = testing::RandomScene({.num_cases = 1, .num_classes = 2, .shape = shape});
     dataset_ = testing::WriteScene(scene, folder_.File("data"));
     dataset_.cases[0].image = folder_.File("image.npy");
-    SaveArray(dataset_.cases[0].image,
+    SaveArray(dataset_.cases[0].image.path(),
               {.dtype = dtype, .shape = image_shape, .spacing = {}},
               values.data());
   }

@@ -2,16 +2,14 @@
 #include "data/case_reader.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <utility>
 
 #include "core/throw.h"
+#include "data/array_source.h"
+#include "formats/strided.h"
 
 namespace segcal {
 namespace {
-
-std::string FullPath(const Dataset& dataset, const std::string& path) {
-  return (std::filesystem::path(dataset.folder) / path).string();
-}
 
 std::string FormatShape(const std::vector<int64_t>& shape) {
   return fmt::format("({})", fmt::join(shape, ", "));
@@ -35,16 +33,21 @@ std::vector<std::shared_ptr<const Array>> OpenMembers(const Dataset& dataset,
     const bool needed =
         wanted.empty() ||
         std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(m)) != wanted.end();
-    if (needed) members[m] = OpenArray(FullPath(dataset, entry.members[m]), options);
+    if (needed) {
+      members[m] =
+          OpenSource(dataset, entry, entry.members[m], fmt::format("member {}", m), options);
+    }
   }
   return members;
 }
 
-std::unique_ptr<Array> OpenIfNamed(const Dataset& dataset,
-                                   const std::string& path,
+std::unique_ptr<Array> OpenIfGiven(const Dataset& dataset,
+                                   const Case& entry,
+                                   const ArraySource& source,
+                                   const char* what,
                                    const OpenOptions& open) {
-  if (path.empty()) return nullptr;
-  return OpenArray(FullPath(dataset, path), open);
+  if (source.empty()) return nullptr;
+  return OpenSource(dataset, entry, source, what, open);
 }
 
 }  // namespace
@@ -56,8 +59,8 @@ CaseReader::CaseReader(const Dataset& dataset,
     : CaseReader(dataset,
                  entry,
                  OpenMembers(dataset, entry, members, open),
-                 OpenIfNamed(dataset, entry.labels, open),
-                 OpenIfNamed(dataset, entry.mask, open)) {}
+                 OpenIfGiven(dataset, entry, entry.labels, "labels", open),
+                 OpenIfGiven(dataset, entry, entry.mask, "mask", open)) {}
 
 CaseReader::CaseReader(const Dataset& dataset,
                        const Case& entry,
@@ -66,13 +69,14 @@ CaseReader::CaseReader(const Dataset& dataset,
                        std::unique_ptr<Array> mask)
     : id_(entry.id),
       num_classes_(dataset.num_classes()),
-      input_(ParseInputKind(dataset.input)),
+      input_(dataset.input.value()),
       floor_(InputFloor(input_)),
-      channels_last_(dataset.layout == "channels_last"),
+      layout_(dataset.layout),
       members_(std::move(members)),
       mask_(std::move(mask)) {
   for (const auto& member : members_) {
     if (member) CheckMember(*member);
+    direct_rows_.push_back(member ? FindRows(*member) : MemberRows{});
   }
   if (shape_.empty()) {
     Throw(ErrorCode::kInvalidArgument,
@@ -87,7 +91,32 @@ CaseReader::CaseReader(const Dataset& dataset,
   if (mask_) CheckSpatial(*mask_, "mask");
   SetSpacing(entry);
   if (const Array* source = GeometrySource()) geometry_file_ = source->name();
-  if (!entry.image.empty()) image_file_ = FullPath(dataset, entry.image);
+  if (entry.image.empty()) return;
+  open_image_ = [folder = dataset.folder, id = id_, image = entry.image] {
+    return OpenSource({.folder = folder}, {.id = id}, image, "image", {});
+  };
+}
+
+std::unique_ptr<Array> CaseReader::OpenImage() const {
+  return open_image_ ? open_image_() : nullptr;
+}
+
+// (C, voxels) in memory, where the spatial axes can be walked with one stride.
+MemberRows CaseReader::FindRows(const Array& array) const {
+  const ArrayInfo& info = array.info();
+  MemoryLayout layout = array.layout();
+  if (layout.data == nullptr) return {};
+  std::vector<int64_t> shape = info.shape;
+  if (channels_last()) {
+    std::rotate(shape.begin(), shape.end() - 1, shape.end());
+    std::rotate(layout.strides.begin(), layout.strides.end() - 1, layout.strides.end());
+  }
+  const SingleStride voxels = CollapseAxes(shape, layout.strides, 1);
+  if (!voxels.exists) return {};
+  return {.data = layout.data,
+          .dtype = info.dtype,
+          .class_stride = layout.strides[0],
+          .voxel_stride = voxels.stride};
 }
 
 void CaseReader::CheckMember(const Array& array) {
@@ -104,13 +133,14 @@ void CaseReader::CheckMember(const Array& array) {
           array.name(),
           FormatShape(info.shape));
   }
-  const int64_t channels = channels_last_ ? info.shape.back() : info.shape.front();
+  const int64_t channels = channels_last() ? info.shape.back() : info.shape.front();
   if (channels != num_classes_) {
-    const int64_t other = channels_last_ ? info.shape.front() : info.shape.back();
-    const std::string hint = other == num_classes_
-                                 ? fmt::format(" (set \"layout\": \"{}\" in the data set file?)",
-                                               channels_last_ ? "channels_first" : "channels_last")
-                                 : "";
+    const int64_t other = channels_last() ? info.shape.front() : info.shape.back();
+    const std::string hint =
+        other == num_classes_
+            ? fmt::format(" (set \"layout\": \"{}\" in the data set file?)",
+                          Name(channels_last() ? Layout::kChannelsFirst : Layout::kChannelsLast))
+            : "";
     Throw(ErrorCode::kBadData,
           "{}: {} channels in shape {}, the data set has {} classes{}",
           array.name(),
@@ -120,7 +150,7 @@ void CaseReader::CheckMember(const Array& array) {
           hint);
   }
   std::vector<int64_t> spatial = info.shape;
-  spatial.erase(channels_last_ ? spatial.end() - 1 : spatial.begin());
+  spatial.erase(channels_last() ? spatial.end() - 1 : spatial.begin());
   if (shape_.empty()) {
     shape_ = spatial;
     num_voxels_ = info.NumElements() / num_classes_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,17 +40,21 @@ class CaseReader {
   // A file that knows the orientation and spacing of the case (NIfTI labels or predictions), or
   // empty.
   const std::string& geometry_file() const noexcept { return geometry_file_; }
-  // The input image of the case, or empty. It is not opened.
-  const std::string& image_file() const noexcept { return image_file_; }
+  // The input image of the case; null where it has none.
+  std::unique_ptr<Array> OpenImage() const;
   InputKind input() const noexcept { return input_; }
   double floor() const noexcept { return floor_; }
-  bool channels_last() const noexcept { return channels_last_; }
+  bool channels_last() const noexcept { return layout_ == Layout::kChannelsLast; }
 
   // Null where the member was not opened.
   const Array* member(int64_t index) const noexcept {
     return members_[static_cast<size_t>(index)].get();
   }
   int64_t num_members() const noexcept { return static_cast<int64_t>(members_.size()); }
+  // All values of a member where they are in memory; else without data.
+  const MemberRows& direct_rows(int64_t index) const noexcept {
+    return direct_rows_[static_cast<size_t>(index)];
+  }
   const LabelReader* labels() const noexcept { return labels_.get(); }
   const Array* mask() const noexcept { return mask_.get(); }
 
@@ -58,21 +63,23 @@ class CaseReader {
 
  private:
   void CheckMember(const Array& array);
+  MemberRows FindRows(const Array& array) const;
   void CheckSpatial(const Array& array, const char* what) const;
   void SetSpacing(const Case& entry);
   const Array* GeometrySource() const;
 
   std::string id_;
   std::string geometry_file_;
-  std::string image_file_;
+  std::function<std::unique_ptr<Array>()> open_image_;  // empty: none
   int64_t num_classes_ = 0;
   int64_t num_voxels_ = 0;
   std::vector<int64_t> shape_;
   std::vector<double> spacing_;
   InputKind input_ = InputKind::kLogits;
   double floor_ = 0.0;
-  bool channels_last_ = false;
+  Layout layout_ = Layout::kChannelsFirst;
   std::vector<std::shared_ptr<const Array>> members_;
+  std::vector<MemberRows> direct_rows_;
   std::unique_ptr<LabelReader> labels_;
   std::unique_ptr<Array> mask_;
 };

@@ -31,13 +31,13 @@ struct Parts {
   std::vector<double> label_spacing = {};
   Shape mask = {};  // empty: none
   std::vector<double> spacing = {};
-  std::string layout = "channels_first";
+  Layout layout = Layout::kChannelsFirst;
 };
 
 CaseReader Open(const Parts& parts) {
   Dataset dataset;
   dataset.classes = {"a", "b", "c"};
-  dataset.input = "logits";
+  dataset.input = InputKind::kLogits;
   dataset.layout = parts.layout;
   Case entry;
   entry.id = "case7";
@@ -63,7 +63,7 @@ TEST(CaseReader, TakesItsShapeFromTheMembers) {
   EXPECT_FALSE(plane.has_labels());
   EXPECT_EQ(Open({.members = {{3, 2, 4, 5}}}).shape(), (Shape{2, 4, 5}));
   EXPECT_EQ(Open({.members = {{3, 9}}}).shape(), (Shape{9}));
-  EXPECT_EQ(Open({.members = {{4, 5, 3}}, .layout = "channels_last"}).shape(), (Shape{4, 5}));
+  EXPECT_EQ(Open({.members = {{4, 5, 3}}, .layout = Layout::kChannelsLast}).shape(), (Shape{4, 5}));
 }
 
 TEST(CaseReader, RefusesAnotherNumberOfChannels) {
@@ -73,7 +73,7 @@ TEST(CaseReader, RefusesAnotherNumberOfChannels) {
 
 TEST(CaseReader, HintsAtTheOtherLayoutWhereThatWouldFit) {
   ExpectRefusedCase({.members = {{4, 5, 3}}}, {"4 channels", "\"layout\": \"channels_last\""});
-  ExpectRefusedCase({.members = {{3, 4, 5}}, .layout = "channels_last"},
+  ExpectRefusedCase({.members = {{3, 4, 5}}, .layout = Layout::kChannelsLast},
                     {"\"layout\": \"channels_first\""});
 }
 
@@ -130,13 +130,13 @@ TEST(CaseReader, OpensOnlyTheMembersItIsAskedFor) {
   const auto scene =
       testing::RandomScene({.num_cases = 1, .num_members = 2, .num_classes = 3, .shape = {4, 5}});
   const Dataset dataset = testing::WriteScene(scene, folder.path());
-  std::filesystem::remove(folder.File(dataset.cases[0].members[0]));
+  std::filesystem::remove(folder.File(dataset.cases[0].members[0].path()));
   const CaseReader reader(dataset, dataset.cases[0], {1}, {});
   EXPECT_EQ(reader.num_members(), 2);
   EXPECT_EQ(reader.member(0), nullptr);
   ASSERT_NE(reader.member(1), nullptr);
   EXPECT_EQ(reader.geometry_file(), "");  // PNG and npy know no geometry
-  ExpectError(ErrorCode::kIo, {dataset.cases[0].members[0]}, [&] {
+  ExpectError(ErrorCode::kIo, {dataset.cases[0].members[0].path()}, [&] {
     CaseReader(dataset, dataset.cases[0], {}, {});
   });
   ExpectError(ErrorCode::kInvalidArgument, {"case case0", "none of its 2 members"}, [&] {

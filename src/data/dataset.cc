@@ -43,14 +43,7 @@ Case ReadCase(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   Case result;
   result.id = object.String("id");
-  // The id becomes a file name under the output folder of `apply`.
-  if (result.id.empty() || result.id == "." || result.id == ".." ||
-      result.id.find('/') != std::string::npos || result.id.find('\0') != std::string::npos) {
-    Throw(ErrorCode::kBadData, "{}: id {} cannot be a file name", where, json.at("id").dump());
-  }
-  result.members = object.Strings("members");
-  if (result.members.empty())
-    Throw(ErrorCode::kBadData, "{}: no members, at least one is required", where);
+  for (std::string& path : object.Strings("members")) result.members.emplace_back(std::move(path));
   result.labels = object.StringOr("labels", "");
   result.image = object.StringOr("image", "");
   result.mask = object.StringOr("mask", "");
@@ -63,22 +56,35 @@ Case ReadCase(const Json& json, const std::string& where) {
 
 std::vector<Case> ReadCases(const Json& json, const std::string& path) {
   std::vector<Case> cases;
+  for (const Json& item : json)
+    cases.push_back(ReadCase(item, fmt::format("{}: cases[{}]", path, cases.size())));
+  return cases;
+}
+
+// The id becomes a file name under the output folder of `apply`.
+bool CanBeFileName(const std::string& id) {
+  return !id.empty() && id != "." && id != ".." && id.find('/') == std::string::npos &&
+         id.find('\0') == std::string::npos;
+}
+
+void CheckCases(const std::vector<Case>& cases, const std::string& where) {
   std::set<std::string> ids;
-  for (const Json& item : json) {
-    const std::string where = fmt::format("{}: cases[{}]", path, cases.size());
-    cases.push_back(ReadCase(item, where));
-    if (!ids.insert(cases.back().id).second) {
-      Throw(ErrorCode::kBadData, "{}: the id \"{}\" is used twice", where, cases.back().id);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    const auto refuse = [&](const std::string& why) {
+      Throw(ErrorCode::kBadData, "{}: cases[{}]: {}", where, i, why);
+    };
+    if (!CanBeFileName(c.id)) refuse(fmt::format("id {} cannot be a file name", Json(c.id).dump()));
+    if (!ids.insert(c.id).second) refuse(fmt::format("the id \"{}\" is used twice", c.id));
+    if (c.members.empty()) refuse("no members, at least one is required");
+    for (const ArraySource& member : c.members) {
+      if (member.empty()) refuse("a member is neither a file nor a view");
     }
-    if (cases.back().members.size() != cases.front().members.size()) {
-      Throw(ErrorCode::kBadData,
-            "{}: {} members, the first case has {}",
-            where,
-            cases.back().members.size(),
-            cases.front().members.size());
+    if (c.members.size() != cases.front().members.size()) {
+      refuse(fmt::format(
+          "{} members, the first case has {}", c.members.size(), cases.front().members.size()));
     }
   }
-  return cases;
 }
 
 std::map<int64_t, int64_t> ReadLabelMap(JsonObject* object) {
@@ -86,19 +92,21 @@ std::map<int64_t, int64_t> ReadLabelMap(JsonObject* object) {
   return ParseLabelMap(object->Object("label_map"), object->where() + ": label_map");
 }
 
-void CheckChoice(const std::string& where,
-                 const char* field,
-                 const std::string& value,
-                 const std::vector<std::string>& choices) {
-  for (const std::string& choice : choices) {
-    if (value == choice) return;
+// One of the choices, by its name.
+template <class Enum>
+Enum ReadChoice(JsonObject* object, const char* field, std::initializer_list<Enum> choices) {
+  const std::string value = object->String(field);
+  std::vector<std::string> names;
+  for (const Enum choice : choices) {
+    if (value == Name(choice)) return choice;
+    names.emplace_back(Name(choice));
   }
   Throw(ErrorCode::kBadData,
         "{}: \"{}\" is \"{}\", one of {} is required",
-        where,
+        object->where(),
         field,
         value,
-        fmt::join(choices, ", "));
+        fmt::join(names, ", "));
 }
 
 void CheckClasses(const Dataset& dataset, const std::string& path) {
@@ -137,11 +145,20 @@ void SetIfGiven(Json* json, const char* key, const std::string& value) {
   if (!value.empty()) (*json)[key] = value;
 }
 
-Json CaseJson(const Case& c) {
-  Json json = {{"id", c.id}, {"members", c.members}};
-  SetIfGiven(&json, "labels", c.labels);
-  SetIfGiven(&json, "image", c.image);
-  SetIfGiven(&json, "mask", c.mask);
+Json CaseJson(const Case& c, const std::string& where) {
+  const auto path = [&](const ArraySource& source) -> const std::string& {
+    if (!source.in_memory()) return source.path();
+    Throw(
+        ErrorCode::kInvalidArgument,
+        "{}: case {} has arrays in memory, which a data set file cannot name: write them to files",
+        where,
+        c.id);
+  };
+  Json json = {{"id", c.id}, {"members", Json::array()}};
+  for (const ArraySource& member : c.members) json["members"].push_back(path(member));
+  SetIfGiven(&json, "labels", path(c.labels));
+  SetIfGiven(&json, "image", path(c.image));
+  SetIfGiven(&json, "mask", path(c.mask));
   if (!c.spacing.empty()) json["spacing"] = c.spacing;
   SetIfGiven(&json, "group", c.group);
   SetIfGiven(&json, "split", c.split);
@@ -159,10 +176,12 @@ Dataset LoadDataset(const std::string& path) {
   dataset.folder = std::filesystem::path(file).parent_path().string();
   dataset.name = object.StringOr("name", std::filesystem::path(file).stem().string());
   dataset.classes = object.Strings("classes");
-  dataset.input = object.String("input");
+  dataset.input =
+      ReadChoice(&object, "input", {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs});
   dataset.ignore_label = object.OptionalInteger("ignore_label");
   dataset.background = object.OptionalInteger("background");
-  dataset.layout = object.StringOr("layout", dataset.layout);
+  if (object.Has("layout"))
+    dataset.layout = ReadChoice(&object, "layout", {Layout::kChannelsFirst, Layout::kChannelsLast});
   dataset.key = object.StringOr("key", "");
   dataset.label_map = ReadLabelMap(&object);
   dataset.cases = ReadCases(object.Array("cases"), file);
@@ -172,10 +191,14 @@ Dataset LoadDataset(const std::string& path) {
 }
 
 void CheckDataset(const Dataset& dataset, const std::string& where) {
-  CheckChoice(where, "input", dataset.input, {"logits", "log_probabilities", "probabilities"});
-  CheckChoice(where, "layout", dataset.layout, {"channels_first", "channels_last"});
+  if (!dataset.input) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: \"input\" is not stated; logits, log_probabilities or probabilities is required",
+          where);
+  }
   CheckClasses(dataset, where);
   CheckLabelMap(dataset, where);
+  CheckCases(dataset.cases, where);
 }
 
 void SaveDataset(const std::string& path, const Dataset& dataset) {
@@ -183,14 +206,14 @@ void SaveDataset(const std::string& path, const Dataset& dataset) {
   Json json = {{"segcal_dataset", kFormatVersion},
                {"name", dataset.name},
                {"classes", dataset.classes},
-               {"input", dataset.input}};
+               {"input", Name(*dataset.input)}};
   json["ignore_label"] = dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr);
   json["background"] = dataset.background ? Json(*dataset.background) : Json(nullptr);
-  if (dataset.layout != Dataset{}.layout) json["layout"] = dataset.layout;
+  if (dataset.layout != Dataset{}.layout) json["layout"] = Name(dataset.layout);
   SetIfGiven(&json, "key", dataset.key);
   for (const auto& [from, to] : dataset.label_map) json["label_map"][std::to_string(from)] = to;
   json["cases"] = Json::array();
-  for (const Case& c : dataset.cases) json["cases"].push_back(CaseJson(c));
+  for (const Case& c : dataset.cases) json["cases"].push_back(CaseJson(c, path));
   WriteText(path, DumpJson(json));
 }
 

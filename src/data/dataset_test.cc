@@ -21,10 +21,10 @@ Dataset FullDataset() {
   Dataset dataset;
   dataset.name = "street \u00e9";
   dataset.classes = {"sky", "road", "car"};
-  dataset.input = "probabilities";
+  dataset.input = InputKind::kProbs;
   dataset.ignore_label = 255;
   dataset.background = 0;
-  dataset.layout = "channels_last";
+  dataset.layout = Layout::kChannelsLast;
   dataset.key = "softmax";
   dataset.label_map = {{-1, 255}, {7, 0}, {8, 2}};
   Case& full = dataset.cases.emplace_back();
@@ -64,7 +64,7 @@ TEST(Dataset, ReadsBackAsItWasWritten) {
   EXPECT_EQ(read.cases[0].spacing, written.cases[0].spacing);
   EXPECT_EQ(read.cases[0].group, written.cases[0].group);
   EXPECT_EQ(read.cases[0].split, written.cases[0].split);
-  EXPECT_EQ(read.cases[1].labels, "");
+  EXPECT_TRUE(read.cases[1].labels.empty());
   EXPECT_TRUE(read.cases[1].spacing.empty());
 }
 
@@ -81,7 +81,7 @@ TEST(Dataset, IsFoundInAFolderAndNamedAfterItsFile) {
   const Dataset dataset = LoadDataset(folder.path());
   EXPECT_EQ(dataset.name, "dataset");
   EXPECT_EQ(dataset.folder, folder.path());
-  EXPECT_EQ(dataset.layout, "channels_first");
+  EXPECT_EQ(dataset.layout, Layout::kChannelsFirst);
   EXPECT_FALSE(dataset.ignore_label.has_value());
   ExpectError(ErrorCode::kIo, {"absent.json"}, [&] { LoadDataset(folder.File("absent.json")); });
   ExpectError(ErrorCode::kIo, {"cannot open"}, [] { LoadDataset(std::string(5000, 'x')); });

@@ -12,6 +12,7 @@ namespace {
 using testing::ExpectError;
 using testing::TempFolder;
 using Names = std::vector<std::string>;
+using Sources = std::vector<ArraySource>;
 
 // Patterns inside the folder.
 Dataset Index(const TempFolder& folder,
@@ -43,7 +44,7 @@ TEST(IndexFiles, ListsCasesAndMembersInNaturalOrder) {
   EXPECT_EQ(dataset.cases[1].id, "case2");
   EXPECT_EQ(dataset.cases[2].id, "case10");
   EXPECT_EQ(dataset.cases[1].members,
-            (Names{"p/m0/case2.npy", "p/m2/case2.npy", "p/m10/case2.npy"}));
+            (Sources{"p/m0/case2.npy", "p/m2/case2.npy", "p/m10/case2.npy"}));
   EXPECT_EQ(dataset.cases[1].labels, "");
 }
 
@@ -51,7 +52,7 @@ TEST(IndexFiles, TakesOnePatternPerMemberInTheGivenOrder) {
   const TempFolder folder;
   PutAll(folder, {"b/1.npy", "a/1.npy"});
   const Dataset dataset = Index(folder, {"b/{case}.npy", "a/{case}.npy"});
-  EXPECT_EQ(dataset.cases.at(0).members, (Names{"b/1.npy", "a/1.npy"}));
+  EXPECT_EQ(dataset.cases.at(0).members, (Sources{"b/1.npy", "a/1.npy"}));
 }
 
 TEST(IndexFiles, MatchesLabelsImagesMasksAndGroups) {

@@ -40,13 +40,10 @@ void FillOneHot(std::vector<float>* member, size_t begin, size_t end) {
   }
 }
 
-void Check(const Scene& scene,
-           const std::string& input,
-           DType dtype = DType::kF32,
-           bool last = false) {
+void Check(const Scene& scene, InputKind input, DType dtype = DType::kF32, bool last = false) {
   Dataset dataset = scene.dataset;
   dataset.input = input;
-  dataset.layout = last ? "channels_last" : "channels_first";
+  dataset.layout = last ? Layout::kChannelsLast : Layout::kChannelsFirst;
   ArrayInfo info{.dtype = dtype, .shape = scene.shape, .spacing = {}};
   info.shape.insert(last ? info.shape.end() : info.shape.begin(), dataset.num_classes());
   std::vector<std::vector<std::byte>> bytes;
@@ -62,7 +59,9 @@ void Check(const Scene& scene,
   CheckInputKind(CaseReader(dataset, dataset.cases[0], std::move(members), nullptr, nullptr));
 }
 
-TEST(CheckInputKind, TakesLogitsAsLogits) { EXPECT_NO_THROW(Check(SmallScene(), "logits")); }
+TEST(CheckInputKind, TakesLogitsAsLogits) {
+  EXPECT_NO_THROW(Check(SmallScene(), InputKind::kLogits));
+}
 
 TEST(CheckInputKind, RefusesProbabilitiesThatAreCalledLogits) {
   Scene scene = SmallScene();
@@ -70,55 +69,55 @@ TEST(CheckInputKind, RefusesProbabilitiesThatAreCalledLogits) {
   for (const DType dtype : {DType::kF16, DType::kF32, DType::kF64}) {
     for (const bool last : {false, true}) {
       ExpectError(ErrorCode::kBadData, {"member0.npy", "\"input\": \"probabilities\""}, [&] {
-        Check(scene, "logits", dtype, last);
+        Check(scene, InputKind::kLogits, dtype, last);
       });
     }
   }
-  EXPECT_NO_THROW(Check(scene, "probabilities"));
+  EXPECT_NO_THROW(Check(scene, InputKind::kProbs));
 }
 
 TEST(CheckInputKind, LooksAtEveryMember) {
   Scene scene = SmallScene(3);
   Normalise(&scene.logits[0][2], false);
-  ExpectError(ErrorCode::kBadData, {"member2.npy"}, [&] { Check(scene, "logits"); });
+  ExpectError(ErrorCode::kBadData, {"member2.npy"}, [&] { Check(scene, InputKind::kLogits); });
 }
 
 // A fill of (1, 0, ..., 0) looks like a distribution and is none.
 TEST(CheckInputKind, TakesLogitsWithAConstantFill) {
   Scene scene = SmallScene();
   FillOneHot(&scene.logits[0][0], 0, 1500);
-  EXPECT_NO_THROW(Check(scene, "logits"));
+  EXPECT_NO_THROW(Check(scene, InputKind::kLogits));
   FillOneHot(&scene.logits[0][0], 0, 2000);
-  EXPECT_NO_THROW(Check(scene, "logits"));
+  EXPECT_NO_THROW(Check(scene, InputKind::kLogits));
 }
 
 TEST(CheckInputKind, RefusesFilledProbabilitiesThatAreCalledLogits) {
   Scene scene = SmallScene();
   Normalise(&scene.logits[0][0], false);
   FillOneHot(&scene.logits[0][0], 0, 1000);
-  ExpectError(ErrorCode::kBadData, {"probabilities"}, [&] { Check(scene, "logits"); });
+  ExpectError(ErrorCode::kBadData, {"probabilities"}, [&] { Check(scene, InputKind::kLogits); });
 }
 
 TEST(CheckInputKind, TakesLogProbabilities) {
   Scene scene = SmallScene();
   Normalise(&scene.logits[0][0], true);
-  EXPECT_NO_THROW(Check(scene, "log_probabilities"));
-  EXPECT_NO_THROW(Check(scene, "log_probabilities", DType::kF16));
-  EXPECT_NO_THROW(Check(scene, "logits"));  // they are logits too
+  EXPECT_NO_THROW(Check(scene, InputKind::kLogProbs));
+  EXPECT_NO_THROW(Check(scene, InputKind::kLogProbs, DType::kF16));
+  EXPECT_NO_THROW(Check(scene, InputKind::kLogits));  // they are logits too
 }
 
 TEST(CheckInputKind, RefusesLogitsThatAreCalledLogProbabilities) {
   ExpectError(ErrorCode::kBadData, {"member0.npy", "do not sum to one", "\"logits\""}, [] {
-    Check(SmallScene(), "log_probabilities");
+    Check(SmallScene(), InputKind::kLogProbs);
   });
 }
 
 TEST(CheckInputKind, LeavesOneClassAndAHandfulOfVoxelsAlone) {
   const Scene one_class = RandomScene({.num_cases = 1, .num_classes = 1, .shape = {8, 8}});
-  EXPECT_NO_THROW(Check(one_class, "logits"));
+  EXPECT_NO_THROW(Check(one_class, InputKind::kLogits));
   Scene tiny = RandomScene({.num_cases = 1, .num_classes = 4, .shape = {3}});
   Normalise(&tiny.logits[0][0], false);
-  EXPECT_NO_THROW(Check(tiny, "logits"));
+  EXPECT_NO_THROW(Check(tiny, InputKind::kLogits));
 }
 
 }  // namespace

@@ -42,13 +42,13 @@ std::string FormatPooling(const Pooling& pooling) {
   return pooling.rule == PoolRule::kMeanLogits ? "z" : "p";
 }
 
-InputKind ParseInputKind(const std::string& input) {
-  if (input == "logits") return InputKind::kLogits;
-  if (input == "log_probabilities") return InputKind::kLogProbs;
-  if (input == "probabilities") return InputKind::kProbs;
+InputKind ParseInputKind(const std::string& name) {
+  for (const InputKind kind : {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs}) {
+    if (name == Name(kind)) return kind;
+  }
   Throw(ErrorCode::kInvalidArgument,
         "unknown input \"{}\": logits, log_probabilities or probabilities",
-        input);
+        name);
 }
 
 double InputFloor(InputKind input) {

@@ -23,9 +23,8 @@ bool LooksLikePooling(const std::string& text);
 Pooling ParsePooling(const std::string& text);
 std::string FormatPooling(const Pooling& pooling);
 
-// The input kind of a data set file's `input` field, and the floor that belongs to it (the lowest
-// log p for probabilities, the lowest z - max z for logits).
-InputKind ParseInputKind(const std::string& input);
+// The floor that belongs to a kind of input: the lowest log p for probabilities, the lowest
+// z - max z for logits.
 double InputFloor(InputKind input);
 
 }  // namespace segcal

@@ -31,15 +31,14 @@ std::vector<int64_t> ListMembers(const Dataset& dataset, const std::vector<Pooli
   return members;
 }
 
-int64_t ResidentBytes(const Array* array) {
-  if (array == nullptr || array->Direct(0) == nullptr) return 0;
-  return array->info().NumElements() * ElementSize(array->info().dtype);
-}
-
 int64_t ResidentBytes(const CaseReader& reader) {
-  int64_t bytes = ResidentBytes(reader.mask());
-  if (reader.labels() != nullptr) bytes += ResidentBytes(&reader.labels()->array());
-  for (int64_t m = 0; m < reader.num_members(); ++m) bytes += ResidentBytes(reader.member(m));
+  int64_t bytes = 0;
+  const auto add = [&](const Array* array) {
+    if (array != nullptr) bytes += array->resident_bytes();
+  };
+  add(reader.mask());
+  if (reader.labels() != nullptr) add(&reader.labels()->array());
+  for (int64_t m = 0; m < reader.num_members(); ++m) add(reader.member(m));
   return bytes;
 }
 
@@ -85,13 +84,6 @@ CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, St
   kept_ = std::make_unique<Kept>(dataset_.cases.size(), options_.memory / 4);
 }
 
-CaseStream::CaseStream(Dataset dataset,
-                       std::vector<std::shared_ptr<const CaseReader>> readers,
-                       StreamOptions options)
-    : dataset_(std::move(dataset)), options_(std::move(options)), given_(std::move(readers)) {
-  if (options_.threads <= 0) options_.threads = AvailableThreads();
-}
-
 CaseStream::~CaseStream() = default;
 
 std::unique_ptr<CaseStream> CaseStream::Part(const std::vector<int64_t>& cases) const {
@@ -100,19 +92,13 @@ std::unique_ptr<CaseStream> CaseStream::Part(const std::vector<int64_t>& cases) 
   options.progress = {};
   Dataset dataset = dataset_;
   dataset.cases.clear();
-  std::vector<std::shared_ptr<const CaseReader>> given;
-  for (const int64_t c : cases) {
-    dataset.cases.push_back(dataset_.cases[static_cast<size_t>(c)]);
-    if (!given_.empty()) given.push_back(given_[static_cast<size_t>(c)]);
-  }
-  if (!given_.empty()) return std::make_unique<CaseStream>(dataset, std::move(given), options);
+  for (const int64_t c : cases) dataset.cases.push_back(dataset_.cases[static_cast<size_t>(c)]);
   auto part = std::make_unique<CaseStream>(dataset, std::vector<Pooling>{}, options);
   part->members_ = members_;
   return part;
 }
 
 std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
-  if (!given_.empty()) return given_[static_cast<size_t>(case_index)];
   if (auto reader = kept_->Find(case_index)) return reader;
   const Case& entry = dataset_.cases[static_cast<size_t>(case_index)];
   const int64_t arrays = static_cast<int64_t>(entry.members.size()) + 2;

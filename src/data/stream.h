@@ -29,12 +29,8 @@ struct StreamOptions {
 // defined; see core/parallel.h.
 class CaseStream {
  public:
-  // Over files; opens only the members that `poolings` use.
+  // Opens only the members that `poolings` use.
   CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options);
-  // Over cases that are open already (the caller's arrays).
-  CaseStream(Dataset dataset,
-             std::vector<std::shared_ptr<const CaseReader>> readers,
-             StreamOptions options);
   ~CaseStream();
 
   const Dataset& dataset() const noexcept { return dataset_; }
@@ -63,7 +59,6 @@ class CaseStream {
   Dataset dataset_;
   StreamOptions options_;
   std::vector<int64_t> members_;  // to open; empty: all
-  std::vector<std::shared_ptr<const CaseReader>> given_;
   std::unique_ptr<Kept> kept_;
 };
 

@@ -153,7 +153,7 @@ TEST(CaseStream, PassesOnTheExceptionOfACaseThatCannotBeOpened) {
 TEST(CaseStream, EndsAtOnceWithoutCases) {
   Dataset dataset;
   dataset.classes = {"a"};
-  dataset.input = "logits";
+  dataset.input = InputKind::kLogits;
   const CaseStream stream(dataset, kMeanLogits, Threads(2));
   stream.ForEachBlock("test",
                       [](VoxelBlock&, int64_t, int) { ADD_FAILURE() << "a block of nothing"; });

@@ -70,18 +70,16 @@ void VoxelBlock::ReadMember(int64_t member) {
   const int64_t voxels = reader_->num_voxels();
   MemberRows& rows = rows_[static_cast<size_t>(member)];
   rows.dtype = array.info().dtype;
-  const bool last = reader_->channels_last();
-  if (const void* direct = array.Direct(last ? first_ * num_classes : first_)) {
-    rows.data = direct;
-    rows.class_stride = last ? 1 : voxels;
-    rows.voxel_stride = last ? num_classes : 1;
+  const int64_t size = ElementSize(rows.dtype);
+  if (const MemberRows& direct = reader_->direct_rows(member); direct.data != nullptr) {
+    rows = direct;
+    rows.data = Bytes(direct.data) + first_ * direct.voxel_stride * size;
     return;
   }
-  const int64_t size = ElementSize(rows.dtype);
   std::byte* bytes =
       storage_[static_cast<size_t>(member)].Reserve(num_classes * kBlockVoxels * size);
   rows.data = bytes;
-  if (last) {
+  if (reader_->channels_last()) {
     array.Read(first_ * num_classes, count_ * num_classes, bytes);
     rows.class_stride = 1;
     rows.voxel_stride = num_classes;

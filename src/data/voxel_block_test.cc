@@ -41,7 +41,7 @@ std::string TileBytes(const CaseReader& reader, const Pooling& pooling) {
 }
 
 // Scores small enough to be exact in float16.
-Scene HalfScene(const std::string& input = "logits") {
+Scene HalfScene(InputKind input = InputKind::kLogits) {
   Scene scene = RandomScene({.num_cases = 1,
                              .num_members = 2,
                              .num_classes = 4,
@@ -52,7 +52,7 @@ Scene HalfScene(const std::string& input = "logits") {
     for (float& z : member) z = std::fmin(std::fmax(z, -7.0f), 7.0f);
   }
   scene.dataset.input = input;
-  if (input != "probabilities") return scene;
+  if (input != InputKind::kProbs) return scene;
   // Multiples of 1/64 that sum to one.
   const auto n = static_cast<size_t>(scene.num_voxels());
   for (auto& member : scene.logits[0]) {
@@ -75,7 +75,7 @@ CaseReader InMemory(const Scene& scene,
                     bool last,
                     std::vector<std::vector<std::byte>>* storage) {
   Dataset dataset = scene.dataset;
-  dataset.layout = last ? "channels_last" : "channels_first";
+  dataset.layout = last ? Layout::kChannelsLast : Layout::kChannelsFirst;
   ArrayInfo info{.dtype = dtype, .shape = scene.shape, .spacing = {}};
   info.shape.insert(last ? info.shape.end() : info.shape.begin(), dataset.num_classes());
   std::vector<std::shared_ptr<const Array>> members;
@@ -94,7 +94,7 @@ CaseReader InMemory(const Scene& scene,
 }
 
 TEST(VoxelBlock, TilesHaveTheSameBitsForEveryTypeAndLayout) {
-  for (const char* input : {"logits", "probabilities"}) {
+  for (const InputKind input : {InputKind::kLogits, InputKind::kProbs}) {
     const Scene scene = HalfScene(input);
     for (const char* pooling : {"z", "p", "z1"}) {
       std::vector<std::vector<std::byte>> storage;
@@ -105,7 +105,7 @@ TEST(VoxelBlock, TilesHaveTheSameBitsForEveryTypeAndLayout) {
         for (const bool last : {false, true}) {
           const CaseReader reader = InMemory(scene, dtype, last, &storage);
           EXPECT_TRUE(TileBytes(reader, ParsePooling(pooling)) == expected)
-              << input << " " << pooling << " " << Name(dtype) << (last ? " last" : " first");
+              << Name(input) << " " << pooling << " " << Name(dtype) << (last ? " last" : " first");
         }
       }
     }
@@ -189,7 +189,7 @@ TEST(VoxelBlock, UnlabelledCasesHaveNoLabels) {
   Scene scene = RandomScene({.num_cases = 1, .shape = {7, 9}});
   const testing::TempFolder folder;
   Dataset dataset = testing::WriteScene(scene, folder.path());
-  dataset.cases[0].labels.clear();
+  dataset.cases[0].labels = {};
   const CaseReader reader(dataset, dataset.cases[0], {}, {});
   VoxelBlock block;
   block.Read(reader, 0, 63);
@@ -199,7 +199,7 @@ TEST(VoxelBlock, UnlabelledCasesHaveNoLabels) {
 }
 
 struct BadValue {
-  const char* input;
+  InputKind input;
   float value;
   const char* part;
 };
@@ -208,11 +208,11 @@ struct BadValue {
 TEST(VoxelBlock, NamesFileAndVoxelOfABadValue) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   const testing::TempFolder folder;
-  for (const BadValue& bad : {BadValue{"logits", NAN, "NaN or +inf"},
-                              BadValue{"logits", kInf, "NaN or +inf"},
-                              BadValue{"probabilities", NAN, "NaN"},
-                              BadValue{"probabilities", -0.25f, "negative"},
-                              BadValue{"probabilities", 5.0f, "sum to one"}}) {
+  for (const BadValue& bad : {BadValue{InputKind::kLogits, NAN, "NaN or +inf"},
+                              BadValue{InputKind::kLogits, kInf, "NaN or +inf"},
+                              BadValue{InputKind::kProbs, NAN, "NaN"},
+                              BadValue{InputKind::kProbs, -0.25f, "negative"},
+                              BadValue{InputKind::kProbs, 5.0f, "sum to one"}}) {
     SCOPED_TRACE(bad.part);
     Scene scene = HalfScene(bad.input);
     scene.logits[0][1][80 * 91 + 5] = bad.value;
@@ -250,7 +250,7 @@ TEST(VoxelBlock, TakesMinusInfinityForAnImpossibleClass) {
 }
 
 TEST(VoxelBlock, CountsProbabilityRowsItHadToRenormalise) {
-  Scene scene = HalfScene("probabilities");
+  Scene scene = HalfScene(InputKind::kProbs);
   scene.logits[0].resize(1);
   const auto n = static_cast<size_t>(scene.num_voxels());
   for (const size_t v : {3u, 4u, 500u}) {

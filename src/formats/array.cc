@@ -10,25 +10,51 @@
 #include "core/throw.h"
 #include "formats/bytes.h"
 #include "formats/storage.h"
+#include "formats/strided.h"
 
 namespace segcal {
 namespace {
 
 class BorrowedArray : public Array {
  public:
-  BorrowedArray(std::string name, ArrayInfo info, const void* data)
-      : Array(std::move(name), std::move(info)), data_(static_cast<const std::byte*>(data)) {}
+  BorrowedArray(std::string name,
+                ArrayInfo info,
+                const void* data,
+                const std::vector<int64_t>& strides)
+      : Array(std::move(name), std::move(info)),
+        data_(static_cast<const std::byte*>(data)),
+        elements_{.shape = this->info().shape,
+                  .strides = strides.empty() ? RowMajorStrides(this->info().shape) : strides,
+                  .element_size = ElementSize(this->info().dtype)} {
+    const SingleStride single = CollapseAxes(elements_.shape, elements_.strides, 0);
+    is_dense_ = single.exists && single.stride == 1;
+    is_aligned_ = reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(size()) == 0;
+  }
 
   void Read(int64_t first, int64_t count, void* out) const override {
-    if (count > 0)
-      std::memcpy(out, Direct(first), static_cast<size_t>(count * ElementSize(info().dtype)));
+    if (count <= 0) return;
+    if (is_dense_) {
+      std::memcpy(out, data_ + first * size(), static_cast<size_t>(count * size()));
+    } else {
+      GatherElements(elements_, data_, first, count, static_cast<std::byte*>(out));
+    }
   }
   const void* Direct(int64_t first) const noexcept override {
-    return data_ + first * ElementSize(info().dtype);
+    return is_dense_ && is_aligned_ ? data_ + first * size() : nullptr;
+  }
+  // Kernels load whole elements.
+  MemoryLayout layout() const override {
+    if (!is_aligned_) return {};
+    return {.data = data_, .strides = elements_.strides};
   }
 
  private:
+  int64_t size() const noexcept { return elements_.element_size; }
+
   const std::byte* data_;
+  StridedElements elements_;
+  bool is_dense_ = false;
+  bool is_aligned_ = false;
 };
 
 // The extensions of a format, one by one.
@@ -89,6 +115,12 @@ std::string ListExtensions(bool writable_only) {
 
 }  // namespace
 
+MemoryLayout Array::layout() const {
+  const void* data = Direct(0);
+  if (data == nullptr) return {};
+  return {.data = data, .strides = RowMajorStrides(info_.shape)};
+}
+
 int64_t ArrayInfo::NumElements() const noexcept {
   int64_t product = 1;
   for (const int64_t length : shape) product *= length;
@@ -133,9 +165,12 @@ void SaveArray(const std::string& path,
   writer->Commit();
 }
 
-std::unique_ptr<Array> ArrayOverMemory(std::string name, ArrayInfo info, const void* data) {
+std::unique_ptr<Array> ArrayOverMemory(std::string name,
+                                       ArrayInfo info,
+                                       const void* data,
+                                       std::vector<int64_t> strides) {
   CheckedNumBytes(name, info);
-  return std::make_unique<BorrowedArray>(std::move(name), std::move(info), data);
+  return std::make_unique<BorrowedArray>(std::move(name), std::move(info), data, strides);
 }
 
 }  // namespace segcal

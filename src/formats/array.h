@@ -21,6 +21,12 @@ struct ArrayInfo {
   int64_t NumElements() const noexcept;  // product of shape; readers have checked that it fits
 };
 
+// Element (i, j, ...) at data[i * strides[0] + j * strides[1] + ...], strides in elements.
+struct MemoryLayout {
+  const void* data = nullptr;
+  std::vector<int64_t> strides;
+};
+
 // An opened array: elements in C order and native byte order, wherever they are stored. Reading is
 // safe from several threads at once; a file that shrank since it was opened gives an Error.
 class Array {
@@ -31,8 +37,12 @@ class Array {
 
   // Copies elements [first, first + count) in C order to `out`.
   virtual void Read(int64_t first, int64_t count, void* out) const = 0;
-  // The same elements in place where they are already in memory, else null.
+  // The same elements in place where they are already in memory in C order, else null.
   virtual const void* Direct(int64_t first) const noexcept = 0;
+  // All elements in place where they are already in memory, in whatever order; else without data.
+  virtual MemoryLayout layout() const;
+  // Memory that this array owns.
+  virtual int64_t resident_bytes() const noexcept { return 0; }
 
  protected:
   Array(std::string name, ArrayInfo info) : name_(std::move(name)), info_(std::move(info)) {}
@@ -103,8 +113,12 @@ void SaveArray(const std::string& path,
                const void* data,
                const WriteOptions& options = {});
 
-// An array over memory that outlives it, for tests and the library's callers.
-std::unique_ptr<Array> ArrayOverMemory(std::string name, ArrayInfo info, const void* data);
+// An array over memory that outlives it; strides in elements, none: C order. They must be as many
+// as the axes of the shape.
+std::unique_ptr<Array> ArrayOverMemory(std::string name,
+                                       ArrayInfo info,
+                                       const void* data,
+                                       std::vector<int64_t> strides = {});
 
 // All formats, in the order of list.cc.
 const std::vector<const FormatInfo*>& Formats();

@@ -48,6 +48,7 @@ class MemoryArray : public Array {
   const void* Direct(int64_t first) const noexcept override {
     return bytes_.data() + first * ElementSize(info().dtype);
   }
+  int64_t resident_bytes() const noexcept override { return static_cast<int64_t>(bytes_.size()); }
 
  private:
   Bytes bytes_;

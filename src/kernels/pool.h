@@ -6,10 +6,9 @@
 
 #include "core/dtype.h"
 #include "kernels/tile.h"
+#include "segcal/input_kind.h"
 
 namespace segcal {
-
-enum class InputKind { kLogits, kLogProbs, kProbs };
 
 // How members are averaged: their logits (a product of experts) or their probabilities (a mixture).
 enum class PoolRule { kMeanLogits, kMeanProbs };

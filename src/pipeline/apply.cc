@@ -9,8 +9,7 @@
 
 #include "core/file.h"
 #include "core/throw.h"
-#include "kernels/emit.h"
-#include "kernels/softmax.h"
+#include "data/array_source.h"
 #include "pipeline/compatible.h"
 #include "pipeline/emit.h"
 #include "pipeline/model.h"
@@ -30,8 +29,7 @@ struct CaseFiles {
 // What one worker needs.
 struct ApplyWorkspace {
   TileBuffer tile;
-  EmitBuffer emit;
-  EmitBuffer plain;
+  EmitWorkspace emit;
   std::vector<CaseOutput::Scratch> scratch;
 };
 
@@ -98,13 +96,12 @@ class ApplyJob {
   // Writing over a file of the data set would destroy what is being read.
   void CheckOutputs() const {
     std::set<std::filesystem::path> inputs;
-    const auto add = [&](const std::string& path) {
-      if (!path.empty())
-        inputs.insert(Resolved(std::filesystem::path(stream_.dataset().folder) / path));
+    const auto add = [&](const ArraySource& source) {
+      if (!source.path().empty()) inputs.insert(Resolved(FullPath(stream_.dataset(), source)));
     };
     for (const Case& c : stream_.dataset().cases) {
-      for (const std::string& member : c.members) add(member);
-      for (const std::string* path : {&c.labels, &c.image, &c.mask}) add(*path);
+      for (const ArraySource& member : c.members) add(member);
+      for (const ArraySource* source : {&c.labels, &c.image, &c.mask}) add(*source);
     }
     for (int64_t c = 0; c < stream_.num_cases(); ++c) {
       for (const OutputKind* kind : kinds_) {
@@ -146,9 +143,7 @@ class ApplyJob {
     const bool keep_decision = properties.preserves != Preserves::kNone;
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
       const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
-      const TileProbs probs = work->emit.Reserve(tile.num_classes);
-      EmitTile(*files.bound, properties, tile, probs);
-      if (tile.masked != nullptr) RestoreMasked(tile, keep_decision, probs, work);
+      const TileProbs probs = EmitForUse(*files.bound, properties, tile, &work->emit);
       for (size_t k = 0; k < files.outputs.size(); ++k) {
         files.outputs[k].AddTile({tile, probs, *files.bound}, keep_decision, t, &work->scratch[k]);
       }
@@ -156,22 +151,6 @@ class ApplyJob {
     for (size_t k = 0; k < files.outputs.size(); ++k)
       files.outputs[k].WriteBlock(block, &work->scratch[k]);
     renormalised_ += block.TakeRenormalised();
-  }
-
-  // Masked voxels are not calibrated: they keep softmax(z).
-  static void RestoreMasked(const Tile& tile,
-                            bool keep_decision,
-                            const TileProbs& probs,
-                            ApplyWorkspace* work) {
-    const TileProbs plain = work->plain.Reserve(tile.num_classes);
-    SoftmaxTile(tile, 1.0, plain);
-    if (keep_decision) KeepWinner(tile.decision, tile.num_classes, plain.probs);
-    for (int64_t v = 0; v < tile.count; ++v) {
-      if (!tile.Masked(v)) continue;
-      for (int64_t k = 0; k < tile.num_classes; ++k) {
-        probs.probs[k * kTileVoxels + v] = plain.probs[k * kTileVoxels + v];
-      }
-    }
   }
 
   void Finish(CaseFiles* files) {

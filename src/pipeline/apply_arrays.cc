@@ -1,177 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 
 #include "core/parallel.h"
 #include "core/throw.h"
+#include "data/input_check.h"
 #include "kernels/emit.h"
+#include "pipeline/compatible.h"
 #include "pipeline/emit.h"
+#include "pipeline/memory_output.h"
 #include "pipeline/model.h"
+#include "pipeline/run.h"
+#include "segcal/apply.h"
 
 namespace segcal {
 namespace {
 
-// The spatial extents of a view; one row of voxels where it does not say.
-std::vector<int64_t> ShapeOf(const ScoresView& view, const std::string& name) {
-  if (view.shape.empty()) return {view.num_voxels};
-  int64_t voxels = 1;
-  for (const int64_t extent : view.shape) {
-    if (extent < 1 || __builtin_mul_overflow(voxels, extent, &voxels)) voxels = -1;
-    if (voxels < 0) break;
-  }
-  if (voxels != view.num_voxels || view.shape.size() > 3) {
-    Throw(ErrorCode::kInvalidArgument,
-          "{}: shape ({}) of {} voxels; one to three extents with that product are required",
-          name,
-          fmt::join(view.shape, ", "),
-          view.num_voxels);
-  }
-  return view.shape;
+// A case that is not part of a data set, as one of its own.
+Dataset MakeDataset(const Model& model, const Case& entry) {
+  return {.name = "memory", .classes = model.classes(), .input = model.input(), .cases = {entry}};
 }
 
-// A view as an array, without a copy: (C, spatial...) or (spatial..., C), contiguous.
-std::shared_ptr<const Array> ArrayOf(const ScoresView& view, int64_t member, bool channels_last) {
-  const std::string name = fmt::format("member {}", member);
-  // The stride of an axis with one element does not matter.
-  const auto has = [](int64_t count, int64_t stride, int64_t wanted) {
-    return count == 1 || stride == wanted;
-  };
-  const bool contiguous =
-      has(view.num_classes, view.class_stride, channels_last ? 1 : view.num_voxels) &&
-      has(view.num_voxels, view.voxel_stride, channels_last ? view.num_classes : 1);
-  if (!contiguous) {
-    Throw(ErrorCode::kUnsupported,
-          "{}: class stride {} and voxel stride {}; contiguous (C, voxels) or (voxels, C) is "
-          "required",
-          name,
-          view.class_stride,
-          view.voxel_stride);
-  }
-  ArrayInfo info{.dtype = view.dtype, .shape = ShapeOf(view, name), .spacing = {}};
-  info.shape.insert(channels_last ? info.shape.end() : info.shape.begin(), view.num_classes);
-  return ArrayOverMemory(name, std::move(info), view.data);
-}
-
-CaseReader ReaderOf(const ModelState& state, const std::vector<const ScoresView*>& members) {
-  Dataset dataset;
-  dataset.classes = state.classes;
-  dataset.input = state.input;
-  const bool channels_last = members[0]->class_stride == 1 && members[0]->voxel_stride != 1;
-  if (channels_last) dataset.layout = "channels_last";
-  std::vector<std::shared_ptr<const Array>> arrays;
-  arrays.reserve(members.size());
-  for (const ScoresView* view : members) {
-    arrays.push_back(ArrayOf(*view, static_cast<int64_t>(arrays.size()), channels_last));
-  }
-  Case entry;
-  entry.id = "array";
-  return CaseReader(dataset, entry, std::move(arrays), nullptr, nullptr);
-}
-
-// Neighbours are known only where the view says how its voxels lie; an image no view has.
-void CheckShape(const ModelState& state, const std::vector<const ScoresView*>& members) {
-  const Needs needs = state.calibrator->needs();
-  if (needs.image) {
-    Throw(ErrorCode::kUnsupported,
-          "{} looks at the image of a case, which arrays do not have; apply it to a data set",
-          state.pipeline);
-  }
-  if (needs.halo == 0) return;
-  for (const ScoresView* view : members) {
-    if (!view->shape.empty()) continue;
-    Throw(ErrorCode::kInvalidArgument,
-          "{} looks at neighbours: the views must say their shape",
-          state.pipeline);
-  }
-}
-
-void CheckOutput(const CaseReader& reader, const ProbsSpan& out) {
-  if (out.num_classes == reader.num_classes() && out.num_voxels == reader.num_voxels()) return;
+void CheckMembers(const ModelState& state, const CaseReader& reader) {
+  if (state.spec.pooling.member < reader.num_members()) return;
   Throw(ErrorCode::kInvalidArgument,
-        "the output has {} classes and {} voxels, the input {} and {}",
-        out.num_classes,
-        out.num_voxels,
-        reader.num_classes(),
-        reader.num_voxels());
+        "the model {} takes member {}, {} members were given",
+        state.pipeline,
+        state.spec.pooling.member,
+        reader.num_members());
 }
 
-void StoreTile(const Tile& tile, const float* probs, const ProbsSpan& out) {
-  float* first = out.data + tile.first_voxel * out.voxel_stride;
-  if (out.voxel_stride == 1) {
-    StreamRows(probs, tile.num_classes, tile.count, out.class_stride, first);
-    return;
-  }
-  for (int64_t c = 0; c < tile.num_classes; ++c) {
-    const float* row = probs + c * kTileVoxels;
-    float* to = first + c * out.class_stride;
-    for (int64_t v = 0; v < tile.count; ++v) to[v * out.voxel_stride] = row[v];
-  }
+// Neighbours are known only where the shape says how voxels lie.
+void CheckShape(const ModelState& state, const CaseReader& reader) {
+  if (state.calibrator->needs().halo == 0 || reader.shape().size() > 1) return;
+  Throw(ErrorCode::kInvalidArgument,
+        "case {}: {} looks at neighbours, the prediction has a single spatial axis; "
+        "(C, H, W) or (C, D, H, W) is required",
+        reader.id(),
+        state.pipeline);
 }
 
-void ApplyViews(const ModelState& state,
-                const char* kind,
-                const std::vector<const ScoresView*>& members,
-                const ProbsSpan& out,
-                int num_threads) {
-  if (state.input != kind) {
-    Throw(ErrorCode::kInvalidArgument,
-          "the model {} takes {}, it was given {}",
-          state.pipeline,
-          state.input,
-          kind);
-  }
-  if (members.empty())
-    Throw(ErrorCode::kInvalidArgument, "no member to apply {} to", state.pipeline);
-  CheckShape(state, members);
-  const CaseReader reader = ReaderOf(state, members);
-  CheckOutput(reader, out);
-  if (state.spec.pooling.member >= reader.num_members()) {
-    Throw(ErrorCode::kInvalidArgument,
-          "the model {} takes member {}, {} members were given",
-          state.pipeline,
-          state.spec.pooling.member,
-          reader.num_members());
-  }
-  if (num_threads <= 0) num_threads = AvailableThreads();
-  const auto bound = state.calibrator->Bind(reader, state.spec.pooling, {.threads = num_threads});
-  std::vector<TileBuffer> tiles(static_cast<size_t>(num_threads));
-  std::vector<EmitBuffer> emits(static_cast<size_t>(num_threads));
-  std::vector<VoxelBlock> blocks(static_cast<size_t>(num_threads));
+// What one worker needs.
+struct ArrayWorkspace {
+  VoxelBlock block;
+  TileBuffer tile;
+  EmitWorkspace emit;
+  MemoryOutput::Scratch scratch;
+};
+
+void ApplyToArrays(const ModelState& state,
+                   const CaseReader& reader,
+                   const std::vector<MemoryOutput>& outputs,
+                   const RunOptions& run) {
+  const int threads = run.threads > 0 ? run.threads : AvailableThreads();
+  const auto bound = state.calibrator->Bind(reader, state.spec.pooling, {.threads = threads});
+  const Properties properties = state.calibrator->properties();
+  std::vector<ArrayWorkspace> workspaces(static_cast<size_t>(threads));
   const int64_t num_blocks = (reader.num_voxels() + kBlockVoxels - 1) / kBlockVoxels;
-  ParallelFor(num_blocks, num_threads, [&](int64_t b, int worker) {
-    const auto w = static_cast<size_t>(worker);
+  ParallelFor(num_blocks, threads, [&](int64_t b, int worker) {
+    ArrayWorkspace& work = workspaces[static_cast<size_t>(worker)];
     const int64_t first = b * kBlockVoxels;
-    blocks[w].Read(reader, first, std::min(kBlockVoxels, reader.num_voxels() - first));
-    for (int64_t t = 0; t < blocks[w].num_tiles(); ++t) {
-      const Tile tile = blocks[w].PoolTileInto(t, state.spec.pooling, &tiles[w]);
-      const TileProbs probs = emits[w].Reserve(tile.num_classes);
-      EmitTile(*bound, state.calibrator->properties(), tile, probs);
-      StoreTile(tile, probs.probs, out);
+    work.block.Read(reader, first, std::min(kBlockVoxels, reader.num_voxels() - first));
+    for (int64_t t = 0; t < work.block.num_tiles(); ++t) {
+      const Tile tile = work.block.PoolTileInto(t, state.spec.pooling, &work.tile);
+      const TileProbs probs = EmitForUse(*bound, properties, tile, &work.emit);
+      const bool keep_decision = properties.preserves != Preserves::kNone;
+      for (const MemoryOutput& output : outputs)
+        output.Write({tile, probs, *bound}, keep_decision, &work.scratch);
     }
     FinishStreaming();
   });
 }
 
-template <class View>
-std::vector<const ScoresView*> Pointers(std::span<const View> members) {
-  std::vector<const ScoresView*> pointers;
-  for (const View& view : members) pointers.push_back(&view);
-  return pointers;
-}
-
 }  // namespace
 
-void Model::Apply(std::span<const LogitsView> members,
-                  const ProbsSpan& out,
-                  int num_threads) const {
-  ApplyViews(*state_, "logits", Pointers(members), out, num_threads);
+void Apply(const Model& model, const Case& entry, const ApplyOutputs& out, const RunOptions& run) {
+  const ModelState& state = model.state();
+  const Dataset dataset = MakeDataset(model, entry);
+  CheckCompatible(model, dataset);
+  const StreamOptions options = MakeStreamOptions(run);
+  const auto arrays = static_cast<int64_t>(entry.members.size()) + 2;
+  const CaseReader reader(
+      dataset,
+      entry,
+      /*members=*/{},
+      {.key = {}, .memory_limit = options.memory / 2 / arrays, .cache_dir = options.cache_dir});
+  CheckInputKind(reader);
+  CheckMembers(state, reader);
+  CheckShape(state, reader);
+  const std::vector<MemoryOutput> outputs = OpenOutputs(out, reader);
+  CheckApart(outputs, reader);
+  ApplyToArrays(state, reader, outputs, run);
 }
-void Model::Apply(std::span<const LogProbsView> members,
-                  const ProbsSpan& out,
-                  int num_threads) const {
-  ApplyViews(*state_, "log_probabilities", Pointers(members), out, num_threads);
-}
-void Model::Apply(std::span<const ProbsView> members, const ProbsSpan& out, int num_threads) const {
-  ApplyViews(*state_, "probabilities", Pointers(members), out, num_threads);
+
+void Model::Apply(const MembersView& members, const ApplyOutputs& out, int threads) const {
+  if (members.kind() != input()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "the model {} takes {}, it was given {}",
+          pipeline(),
+          Name(input()),
+          Name(members.kind()));
+  }
+  if (members.members().empty())
+    Throw(ErrorCode::kInvalidArgument, "no member to apply {} to", pipeline());
+  Case entry{.id = "array"};
+  for (const ArrayView& view : members.members()) entry.members.emplace_back(view);
+  RunOptions run;
+  run.threads = threads;
+  segcal::Apply(*this, entry, out, run);
 }
 
 }  // namespace segcal

@@ -291,7 +291,7 @@ TEST(Apply, SaysWhatItCannotWrite) {
 
 TEST(Apply, NeedsLabelsForTheirProbability) {
   OnDisk disk(RandomScene({.num_cases = 2, .shape = {4, 5}}));
-  disk.dataset.cases[1].labels.clear();
+  disk.dataset.cases[1].labels = {};
   disk.ExpectRefused(
       Writing({"log_label"}), ErrorCode::kBadData, {"case1", "no labels", "log_label"});
   EXPECT_NO_THROW(disk.Run(TemperatureModel(disk.dataset, 0.6), Writing({"entropy"})));

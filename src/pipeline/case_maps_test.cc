@@ -139,7 +139,7 @@ TEST(MapCase, GivesAnUnlabelledCaseNoLabels) {
   const auto scene = testing::RandomScene({.num_cases = 1, .num_classes = 3, .shape = {7, 9}});
   const testing::TempFolder folder;
   Dataset dataset = testing::WriteScene(scene, folder.path());
-  dataset.cases[0].labels.clear();
+  dataset.cases[0].labels = {};
   for (const int32_t label :
        MapCase(dataset, 0, {testing::TemperatureModel(dataset, 1.0)}, {}).labels) {
     EXPECT_EQ(label, -1);

@@ -17,7 +17,12 @@ void CheckNeeds(const Needs& needs, const Dataset& dataset) {
   }
 }
 
+std::string DatasetTitle(const Dataset& dataset) {
+  return fmt::format("the data set \"{}\"", dataset.name);
+}
+
 void CheckCompatible(const Model& model, const Dataset& dataset) {
+  CheckDataset(dataset, DatasetTitle(dataset));
   if (model.classes().size() != dataset.classes.size()) {
     Throw(ErrorCode::kInvalidArgument,
           "the model {} is for {} classes, the data set \"{}\" has {}",
@@ -41,9 +46,9 @@ void CheckCompatible(const Model& model, const Dataset& dataset) {
     Throw(ErrorCode::kInvalidArgument,
           "the model {} takes {}, the data set \"{}\" holds {}",
           model.pipeline(),
-          model.input(),
+          Name(model.input()),
           dataset.name,
-          dataset.input);
+          Name(*dataset.input));
   }
 }
 

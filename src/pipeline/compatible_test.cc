@@ -15,7 +15,7 @@ Dataset ThreeClasses() {
   Dataset dataset;
   dataset.name = "street";
   dataset.classes = {"sky", "road", "car"};
-  dataset.input = "logits";
+  dataset.input = InputKind::kLogits;
   return dataset;
 }
 
@@ -36,7 +36,7 @@ TEST(CheckCompatible, SaysWhatDiffers) {
   std::swap(dataset.classes[1], dataset.classes[2]);
   ExpectIncompatible(dataset, {"class 1", "\"road\"", "\"car\"", "\"street\""});
   dataset = ThreeClasses();
-  dataset.input = "probabilities";
+  dataset.input = InputKind::kProbs;
   ExpectIncompatible(dataset, {"takes logits", "holds probabilities"});
 }
 

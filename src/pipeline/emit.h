@@ -14,4 +14,16 @@ void EmitTile(const BoundCalibrator& bound,
               const Tile& tile,
               const TileProbs& out);
 
+// Memory of one worker for EmitForUse.
+struct EmitWorkspace {
+  EmitBuffer calibrated;
+  EmitBuffer plain;
+};
+
+// What users get of a tile: EmitTile, but masked voxels are not calibrated, they keep softmax(z).
+TileProbs EmitForUse(const BoundCalibrator& bound,
+                     const Properties& properties,
+                     const Tile& tile,
+                     EmitWorkspace* work);
+
 }  // namespace segcal

@@ -256,8 +256,9 @@ Dataset LabelledCases(const Dataset& dataset, bool skip_bad, std::vector<std::st
 }  // namespace
 
 Model Baseline(const Dataset& dataset, const std::string& pipeline) {
+  CheckDataset(dataset, DatasetTitle(dataset));
   const PipelineSpec spec = ParsePipeline(pipeline);
-  Model model = UnfittedModel(spec, dataset.classes, dataset.input);
+  Model model = UnfittedModel(spec, dataset.classes, *dataset.input);
   if (model.state().calibrator->counts(dataset.num_classes()).optimised > 0) {
     Throw(ErrorCode::kInvalidArgument,
           "{} must be fitted first: segcal fit DATASET -p '{}' -o model.json",

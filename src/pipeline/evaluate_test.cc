@@ -42,7 +42,7 @@ Scene ByOdds(const std::vector<std::vector<double>>& odds,
   scene.shape = {static_cast<int64_t>(labels[0].size())};
   scene.dataset.name = "by hand";
   scene.dataset.classes = {"a", "b"};
-  scene.dataset.input = "logits";
+  scene.dataset.input = InputKind::kLogits;
   scene.dataset.ignore_label = 255;
   for (size_t i = 0; i < odds.size(); ++i) {
     std::vector<float> logits;
@@ -228,7 +228,7 @@ TEST(Evaluate, TemperatureFlipsNothing) {
 TEST(Evaluate, SaysWhichCaseHasNoLabels) {
   const TempFolder folder;
   Dataset dataset = WriteScene(HandScene(), folder.path());
-  dataset.cases[1].labels.clear();
+  dataset.cases[1].labels = {};
   ExpectError(ErrorCode::kBadData, {"case1", "no labels"}, [&] {
     Evaluate(dataset, {Baseline(dataset, "none(z)")}, EvaluateOn(2));
   });
@@ -237,7 +237,7 @@ TEST(Evaluate, SaysWhichCaseHasNoLabels) {
 TEST(Evaluate, SkipsACaseWithoutLabelsWhenToldTo) {
   const TempFolder folder;
   Dataset dataset = WriteScene(HandScene(), folder.path());
-  dataset.cases[1].labels.clear();
+  dataset.cases[1].labels = {};
   EvaluateOptions options = EvaluateOn(2);
   options.run.skip_bad = true;
   const EvaluateResult result = Evaluate(dataset, {Baseline(dataset, "none(z)")}, options);
@@ -248,7 +248,7 @@ TEST(Evaluate, SkipsACaseWithoutLabelsWhenToldTo) {
 // Three pipelines pool the same rows; each row counts once.
 TEST(Evaluate, CountsRenormalisedRowsOnce) {
   Scene scene = ByOdds({{1, 1, 1, 1}}, {{0, 1, 0, 1}});
-  scene.dataset.input = "probabilities";
+  scene.dataset.input = InputKind::kProbs;
   scene.logits[0][0] = {0.25f, 0.25f, 0.25f, 0.25f, 0.7f, 0.75f, 0.8f, 0.75f};
   const TempFolder folder;
   const Dataset dataset = WriteScene(scene, folder.path());

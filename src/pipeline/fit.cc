@@ -190,8 +190,8 @@ Model FitStream(const CaseStream& stream,
   auto state = std::make_shared<ModelState>();
   state->spec = spec;
   state->classes = stream.dataset().classes;
-  state->input = stream.dataset().input;
-  state->floor = InputFloor(ParseInputKind(state->input));
+  state->input = stream.dataset().input.value();
+  state->floor = InputFloor(state->input);
   state->calibrator = MakeCalibrator(spec.stages, spec.options);
 
   Prepared all(stream, spec, seed);
@@ -222,6 +222,7 @@ Model FitStream(const CaseStream& stream,
 }
 
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options) {
+  CheckDataset(dataset, DatasetTitle(dataset));
   const PipelineSpec spec = ParsePipeline(pipeline);
   const Needs needs = MakeCalibrator(spec.stages, spec.options)->needs();
   std::vector<std::string> skipped;

@@ -108,7 +108,7 @@ TEST(Fit, WarnsAboutConstantFills) {
 
 TEST(Fit, WarnsAboutProbabilitiesItHadToRenormalise) {
   Scene scene = RandomScene({.num_cases = 1, .num_classes = 2, .shape = {400}, .ignored = 0.0});
-  scene.dataset.input = "probabilities";
+  scene.dataset.input = InputKind::kProbs;
   for (size_t v = 0; v < 400; ++v) {
     scene.logits[0][0][v] = static_cast<float>(1 + v % 97) / 128.0f;
     scene.logits[0][0][400 + v] = 1.0f - scene.logits[0][0][v] + (v < 7 ? 0.01f : 0.0f);
@@ -142,7 +142,7 @@ TEST(Fit, RefusesDataItCannotUse) {
       ErrorCode::kInvalidArgument, {"unknown calibrator"}, [&] { Fit(dataset, "magic(z)"); });
   ExpectError(
       ErrorCode::kInvalidArgument, {"z4", "members 0 to 0"}, [&] { Fit(dataset, "ts(z4)"); });
-  for (Case& c : dataset.cases) c.labels.clear();
+  for (Case& c : dataset.cases) c.labels = {};
   ExpectError(
       ErrorCode::kBadData, {"no labelled voxel", "200 voxels"}, [&] { Fit(dataset, "ts(z)"); });
   dataset.cases.clear();

@@ -155,7 +155,7 @@ TEST(Inspect, ShowsAConstantFill) {
 
 TEST(Inspect, CountsRenormalisedProbabilities) {
   Scene scene = RandomScene({.num_cases = 1, .num_classes = 2, .shape = {500}});
-  scene.dataset.input = "probabilities";
+  scene.dataset.input = InputKind::kProbs;
   for (size_t v = 0; v < 500; ++v) {
     scene.logits[0][0][v] = 0.25f;
     scene.logits[0][0][500 + v] = v < 20 ? 0.7f : 0.75f;
@@ -166,7 +166,7 @@ TEST(Inspect, CountsRenormalisedProbabilities) {
 // Rows are counted once, not again for every ensemble size.
 TEST(Inspect, CountsRenormalisedRowsOfAnEnsembleOnce) {
   Scene scene = RandomScene({.num_cases = 1, .num_members = 3, .num_classes = 2, .shape = {500}});
-  scene.dataset.input = "probabilities";
+  scene.dataset.input = InputKind::kProbs;
   for (auto& member : scene.logits[0]) {
     for (size_t v = 0; v < 500; ++v) {
       member[v] = 0.25f;
@@ -179,7 +179,7 @@ TEST(Inspect, CountsRenormalisedRowsOfAnEnsembleOnce) {
 TEST(Inspect, TakesUnlabelledCases) {
   const TempFolder folder;
   Dataset dataset = WriteScene(SmallScene(), folder.path());
-  dataset.cases[0].labels.clear();
+  dataset.cases[0].labels = {};
   const DatasetSummary summary = Inspect(dataset, InspectOn(1));
   EXPECT_EQ(summary.cases[0].labelled, 0);
   EXPECT_TRUE(std::isnan(summary.cases[0].accuracy));

@@ -223,9 +223,10 @@ std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string&
   state->classes = object.Strings("classes");
   if (state->classes.empty())
     Throw(ErrorCode::kBadData, "{}: no classes, at least one is required", path);
-  state->input = object.String("input");
+  const std::string input = object.String("input");
+  state->input = NamingFile(path, [&] { return ParseInputKind(input); });
   state->floor = object.Number("floor");
-  const double floor = NamingFile(path, [&] { return InputFloor(ParseInputKind(state->input)); });
+  const double floor = InputFloor(state->input);
   if (state->floor != floor) {
     Throw(ErrorCode::kUnsupported,
           "{}: floor {}, this segcal computes with {}",
@@ -253,7 +254,7 @@ std::string Model::ToJson() const {
   const Json json = {{"segcal_model", kFormatVersion},
                      {"pipeline", state_->pipeline},
                      {"classes", state_->classes},
-                     {"input", state_->input},
+                     {"input", Name(state_->input)},
                      {"floor", state_->floor},
                      {"properties",
                       {{"translation_invariant", properties.translation_invariant},
@@ -267,7 +268,7 @@ void Model::Save(const std::string& path) const { WriteText(path, ToJson()); }
 
 const std::string& Model::pipeline() const { return state_->pipeline; }
 const std::vector<std::string>& Model::classes() const { return state_->classes; }
-const std::string& Model::input() const { return state_->input; }
+InputKind Model::input() const { return state_->input; }
 bool Model::translation_invariant() const {
   return state_->calibrator->properties().translation_invariant;
 }
@@ -275,13 +276,13 @@ const char* Model::preserves() const { return Name(state_->calibrator->propertie
 
 Model UnfittedModel(const PipelineSpec& spec,
                     const std::vector<std::string>& classes,
-                    const std::string& input) {
+                    InputKind input) {
   auto state = std::make_shared<ModelState>();
   state->spec = spec;
   state->pipeline = FormatPipeline(spec);
   state->classes = classes;
   state->input = input;
-  state->floor = InputFloor(ParseInputKind(input));
+  state->floor = InputFloor(input);
   state->calibrator = MakeCalibrator(spec.stages, spec.options);
   return Model(std::move(state));
 }

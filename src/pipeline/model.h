@@ -27,7 +27,7 @@ struct ModelState {
   PipelineSpec spec;
   std::string pipeline;  // FormatPipeline(spec)
   std::vector<std::string> classes;
-  std::string input;
+  InputKind input = InputKind::kLogits;
   double floor = 0.0;
   std::unique_ptr<Calibrator> calibrator;
   FitReport fit;
@@ -36,6 +36,6 @@ struct ModelState {
 // A model that needs no fit, for baselines such as none(z).
 Model UnfittedModel(const PipelineSpec& spec,
                     const std::vector<std::string>& classes,
-                    const std::string& input);
+                    InputKind input);
 
 }  // namespace segcal

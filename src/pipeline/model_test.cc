@@ -87,7 +87,7 @@ TEST(Model, ReadsAndWritesTheDocumentedFormat) {
   EXPECT_EQ(model.ToJson(), kGolden);
   EXPECT_EQ(model.pipeline(), "ts(p, max_iterations=7)");
   EXPECT_EQ(model.classes(), (std::vector<std::string>{"sky", "road"}));
-  EXPECT_EQ(model.input(), "logits");
+  EXPECT_EQ(model.input(), InputKind::kLogits);
   EXPECT_TRUE(model.translation_invariant());
   EXPECT_STREQ(model.preserves(), "order");
   EXPECT_EQ(model.state().fit.hash, 0xdeadbeefu);
@@ -109,7 +109,7 @@ TEST(Model, SavedAndLoadedHasTheSameBytes) {
 TEST(Model, ParametersReadBackToTheSameBits) {
   Dataset dataset;
   dataset.classes = {"a", "b"};
-  dataset.input = "probabilities";
+  dataset.input = InputKind::kProbs;
   Rng rng(/*seed=*/1, /*stream=*/0);
   for (int i = 0; i < 300; ++i) {
     const double beta = std::fmin(std::exp(5.0 * rng.Normal()), 1e6);
@@ -121,7 +121,7 @@ TEST(Model, ParametersReadBackToTheSameBits) {
 }
 
 TEST(Model, WithoutAFitHasNoReport) {
-  const Model model = UnfittedModel(ParsePipeline("none(p)"), {"a"}, "probabilities");
+  const Model model = UnfittedModel(ParsePipeline("none(p)"), {"a"}, InputKind::kProbs);
   const Json json = ParseJson(model.ToJson(), "model");
   EXPECT_TRUE(json["fit"].is_null());
   EXPECT_EQ(LoadText(model.ToJson()).ToJson(), model.ToJson());

@@ -173,47 +173,48 @@ CaseOutput::CaseOutput(std::string path,
                          .cache_dir = options.run.cache_dir});
 }
 
+const std::byte* ConvertTile(const OutputKind& kind,
+                             DType dtype,
+                             double scale,
+                             const float* values,
+                             const Tile& tile,
+                             bool keep_decision,
+                             AlignedBuffer* converted) {
+  if (dtype == DType::kF32) return reinterpret_cast<const std::byte*>(values);
+  const int64_t channels = kind.per_class ? tile.num_classes : 1;
+  const int64_t total = channels * kTileVoxels;
+  const int64_t size = ElementSize(dtype);
+  std::byte* out = converted->Reserve(total * size);
+  auto* halves = reinterpret_cast<uint16_t*>(out);
+  if (dtype == DType::kF16 && kind.per_class) {
+    RoundToHalf(values, tile.decision, keep_decision, channels, halves);
+  } else if (dtype == DType::kF16) {
+    // The kernel is for probabilities; logarithms are negative.
+    std::transform(values, values + total, halves, HalfFromFloat);
+  } else {
+    for (int64_t i = 0; i < total; ++i) {
+      const auto whole = static_cast<uint32_t>(
+          std::clamp(std::nearbyint(static_cast<double>(values[i]) * scale), 0.0, 65535.0));
+      // Little endian: the low bytes first.
+      std::memcpy(out + i * size, &whole, static_cast<size_t>(size));
+    }
+  }
+  return out;
+}
+
 void CaseOutput::AddTile(const EmittedTile& emitted,
                          bool keep_decision,
                          int64_t index,
                          Scratch* scratch) const {
-  scratch->block.Reserve(channels_ * kBlockVoxels * ElementSize(dtype_));
+  const int64_t size = ElementSize(dtype_);
+  std::byte* block = scratch->block.Reserve(channels_ * kBlockVoxels * size);
   auto* values = reinterpret_cast<float*>(
       scratch->values.Reserve(channels_ * kTileVoxels * int64_t{sizeof(float)}));
   kind_.fill(emitted, values);
-  Convert(values, emitted.tile, keep_decision && kind_.per_class, index, scratch);
-}
-
-void CaseOutput::Convert(const float* values,
-                         const Tile& tile,
-                         bool keep_decision,
-                         int64_t index,
-                         Scratch* scratch) const {
-  const int64_t size = ElementSize(dtype_);
-  std::byte* block = scratch->block.Reserve(0) + index * kTileVoxels * size;
-  const std::byte* rows = reinterpret_cast<const std::byte*>(values);
-  const int64_t total = channels_ * kTileVoxels;
-  if (dtype_ != DType::kF32) {
-    std::byte* converted = scratch->converted.Reserve(total * size);
-    rows = converted;
-    auto* halves = reinterpret_cast<uint16_t*>(converted);
-    if (dtype_ == DType::kF16 && kind_.per_class) {
-      RoundToHalf(values, tile.decision, keep_decision, channels_, halves);
-    } else if (dtype_ == DType::kF16) {
-      // The kernel is for probabilities; logarithms are negative.
-      std::transform(values, values + total, halves, HalfFromFloat);
-    } else {
-      for (int64_t i = 0; i < total; ++i) {
-        const auto whole = static_cast<uint16_t>(
-            std::clamp(std::nearbyint(static_cast<double>(values[i]) * scale_), 0.0, 65535.0));
-        std::memcpy(converted + i * size,
-                    &whole,
-                    static_cast<size_t>(size));  // little endian: the low byte first
-      }
-    }
-  }
+  const std::byte* rows =
+      ConvertTile(kind_, dtype_, scale_, values, emitted.tile, keep_decision, &scratch->converted);
   for (int64_t c = 0; c < channels_; ++c) {
-    std::memcpy(block + c * kBlockVoxels * size,
+    std::memcpy(block + (c * kBlockVoxels + index * kTileVoxels) * size,
                 rows + c * kTileVoxels * size,
                 static_cast<size_t>(kTileVoxels * size));
   }

@@ -37,6 +37,17 @@ struct OutputKind {
 const std::vector<OutputKind>& OutputKinds();
 const OutputKind& FindOutputKind(const std::string& name);
 
+// The values of a tile in the type they are written in, [channels][kTileVoxels]: `values` itself,
+// or `converted`. Whole numbers are multiplied by `scale` first. Where the decision is kept, it is
+// in float16, too.
+const std::byte* ConvertTile(const OutputKind& kind,
+                             DType dtype,
+                             double scale,
+                             const float* values,
+                             const Tile& tile,
+                             bool keep_decision,
+                             AlignedBuffer* converted);
+
 // File extension of an output format: ".npy", ".npz", ".nii.gz", ".png".
 std::string FileExtension(const std::string& format);
 
@@ -64,12 +75,6 @@ class CaseOutput {
   void WriteBlock(const VoxelBlock& block, Scratch* scratch) const;
 
  private:
-  void Convert(const float* values,
-               const Tile& tile,
-               bool keep_decision,
-               int64_t index,
-               Scratch* scratch) const;
-
   std::string path_;
   const OutputKind& kind_;
   int64_t channels_;

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/throw.h"
+#include "data/array_source.h"
 #include "formats/array.h"
 #include "pipeline/spec.h"
 #include "report/case_picture.h"
@@ -41,7 +42,7 @@ const Case& FindCase(const Dataset& dataset, const std::string& id) {
 // The case's picture in 8 bits, or nothing: a picture without it is still a picture.
 std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const CaseMaps& maps) {
   if (entry.image.empty() || maps.depth != 1) return {};
-  const auto array = OpenArray((std::filesystem::path(dataset.folder) / entry.image).string());
+  const auto array = OpenSource(dataset, entry, entry.image, "image", {});
   const ArrayInfo& info = array->info();
   const bool gray = info.shape.size() == 2;
   const bool fits = info.dtype == DType::kU8 && (gray || info.shape.size() == 3) &&
@@ -217,7 +218,7 @@ std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const Evalu
     add_local(last_name, last);
   }
   // Of probabilities it is zero, up to rounding.
-  if (dataset.input == "logits")
+  if (dataset.input == InputKind::kLogits)
     picture.fields.push_back(
         {.caption = "Free energy of the mean logits", .values = maps.free_energy});
   // A single temperature for all voxels is a number, not a picture.

@@ -26,7 +26,7 @@ struct Size {
   double height = 0.0;
 };
 
-struct Layout {
+struct PageLayout {
   Size cell;  // of the drawn pictures, the same for all
   size_t columns = 1;
   size_t rows = 0;
@@ -61,8 +61,8 @@ double FooterHeight(const PicturePanel& panel, double width) {
   return bar + key;
 }
 
-Layout Arrange(const PanelPage& page) {
-  Layout layout;
+PageLayout Arrange(const PanelPage& page) {
+  PageLayout layout;
   layout.cell.width = kMinCell;
   for (const PicturePanel& panel : page.panels) {
     const Size size = DrawnSize(panel.raster, page.pixel_aspect);
@@ -86,7 +86,7 @@ Layout Arrange(const PanelPage& page) {
 }
 
 // Top of a row of panels, or the end of the last one.
-double RowTop(const Layout& layout, size_t row) {
+double RowTop(const PageLayout& layout, size_t row) {
   double y = layout.header;
   for (size_t r = 0; r < row; ++r) y += kCaption + layout.cell.height + layout.footers[r] + kGap;
   return y;
@@ -105,7 +105,7 @@ void DrawBar(const ColorBar& bar, Point corner, double width, Svg* svg) {
 }
 
 void DrawPanel(
-    const PicturePanel& panel, const Layout& layout, double aspect, Point corner, Svg* svg) {
+    const PicturePanel& panel, const PageLayout& layout, double aspect, Point corner, Svg* svg) {
   const Size size = DrawnSize(panel.raster, aspect);
   const double width = layout.cell.width;
   svg->AddText({corner.x, corner.y + 13.0},
@@ -138,7 +138,7 @@ std::string PanelPageSvg(const PanelPage& page) {
   if (!std::isfinite(page.pixel_aspect) || page.pixel_aspect <= 0.0) {
     Throw(ErrorCode::kInvalidArgument, "pixel aspect: {}, must be positive", page.pixel_aspect);
   }
-  const Layout layout = Arrange(page);
+  const PageLayout layout = Arrange(page);
   const double legend_top = RowTop(layout, layout.rows);
   const double legend = LegendHeight(page.legend, layout.inner_width);
   const double height = legend > 0.0 ? legend_top + legend + kPageMargin - 4.0 : legend_top + 4.0;

@@ -8,7 +8,7 @@ namespace segcal {
 std::string ToJson(const Dataset& dataset, const DatasetSummary& summary) {
   Json json = {{"name", dataset.name},
                {"classes", dataset.classes},
-               {"input", dataset.input},
+               {"input", Name(*dataset.input)},
                {"voxels", summary.voxels},
                {"labelled", summary.labelled},
                {"label_counts", summary.label_counts},

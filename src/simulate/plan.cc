@@ -28,17 +28,15 @@ void CheckRange(const char* name, double value, double low, double high) {
   Throw(ErrorCode::kInvalidArgument, "{} {}: {} to {} is required", name, value, low, high);
 }
 
-void CheckChoice(const char* name,
-                 const std::string& value,
-                 const char* first,
-                 const char* second) {
-  if (value == first || value == second) return;
+template <class Enum>
+void CheckChoice(const char* what, Enum value, std::initializer_list<Enum> choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
   Throw(ErrorCode::kInvalidArgument,
-        "{} \"{}\": \"{}\" or \"{}\" is required",
-        name,
-        value,
-        first,
-        second);
+        "{} {}: {} or {} is required",
+        what,
+        Name(value),
+        Name(*choices.begin()),
+        Name(*(choices.end() - 1)));
 }
 
 int64_t CheckedVoxels(const SimulateOptions& options, const ScenePreset& preset) {
@@ -74,8 +72,8 @@ void CheckNumbers(const SimulateOptions& options) {
   CheckRange("offset", options.offset, 0.0, 1000.0);
   CheckRange("member noise", options.member_noise, 0.0, 100.0);
   CheckRange("ignore fraction", options.ignore_fraction, 0.0, 0.99);
-  CheckChoice("dtype", options.dtype, "float16", "float32");
-  CheckChoice("input", options.input, "logits", "probabilities");
+  CheckChoice("dtype", options.dtype, {DType::kF16, DType::kF32});
+  CheckChoice("input", options.input, {InputKind::kLogits, InputKind::kProbs});
 }
 
 }  // namespace
@@ -91,8 +89,8 @@ SimulationPlan MakePlan(const SimulateOptions& options) {
   if (filled.ignore_fraction == -1.0) filled.ignore_fraction = plan.preset->ignore_fraction;
   CheckNumbers(filled);
   plan.num_voxels = CheckedVoxels(filled, *plan.preset);
-  plan.dtype = filled.dtype == "float16" ? DType::kF16 : DType::kF32;
-  plan.probabilities = filled.input == "probabilities";
+  plan.dtype = filled.dtype;
+  plan.probabilities = filled.input == InputKind::kProbs;
   plan.sharpness = filled.true_map == "identity" ? 1.0 : filled.temperature;
   return plan;
 }
@@ -103,7 +101,7 @@ int64_t NumVoxelBlocks(const SimulationPlan& plan) noexcept {
 
 void ForVoxelBlocks(const SimulationPlan& plan,
                     const std::function<void(int64_t block, int64_t first, int64_t end)>& work) {
-  ParallelFor(NumVoxelBlocks(plan), plan.options.num_threads, [&](int64_t block, int) {
+  ParallelFor(NumVoxelBlocks(plan), plan.options.threads, [&](int64_t block, int) {
     const int64_t first = block * kBlockVoxels;
     work(block, first, std::min(first + kBlockVoxels, plan.num_voxels));
   });

@@ -68,9 +68,9 @@ TEST(MakePlan, RefusesNumbersOutOfRange) {
             "temperature 0: 0.01 to 100 is required");
   EXPECT_EQ(message([](auto* o) { o->correlation = -1.0; }), "correlation -1: 0 to 64 is required");
   EXPECT_NE(message([](auto* o) { o->offset = std::numeric_limits<double>::quiet_NaN(); }), "");
-  EXPECT_EQ(message([](auto* o) { o->dtype = "f16"; }),
-            "dtype \"f16\": \"float16\" or \"float32\" is required");
-  EXPECT_NE(message([](auto* o) { o->input = "odds"; }), "");
+  EXPECT_EQ(message([](auto* o) { o->dtype = DType::kF64; }),
+            "dtype float64: float16 or float32 is required");
+  EXPECT_NE(message([](auto* o) { o->input = InputKind::kLogProbs; }), "");
   EXPECT_NE(message([](auto* o) { o->preset = "moon"; }), "");
 }
 

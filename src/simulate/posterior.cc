@@ -118,11 +118,11 @@ CaseTruth DrawTruth(const SimulationPlan& plan,
                     const CaseStreams& streams) {
   const SimulateOptions& options = plan.options;
   const LabelNoise noise(
-      plan.shape(), plan.num_classes(), options.correlation, streams, options.num_threads);
+      plan.shape(), plan.num_classes(), options.correlation, streams, options.threads);
   const std::vector<bool> is_void = VoidVoxels(plan, streams);
   std::vector<double> local(static_cast<size_t>(plan.num_voxels), 0.0);
   if (map.NeedsNeighbours()) {
-    local = LocalSharpness(plan.shape(), Sharpness(plan, pooled), options.num_threads);
+    local = LocalSharpness(plan.shape(), Sharpness(plan, pooled), options.threads);
   }
   CaseTruth truth;
   truth.eta.resize(pooled.size());

@@ -45,7 +45,7 @@ std::vector<float> SharedLogits(const SimulationPlan& plan,
                                 const Scene& scene,
                                 const CaseStreams& streams) {
   std::vector<float> logits(static_cast<size_t>(plan.num_classes() * plan.num_voxels));
-  ParallelFor(plan.num_classes(), plan.options.num_threads, [&](int64_t c, int) {
+  ParallelFor(plan.num_classes(), plan.options.threads, [&](int64_t c, int) {
     const std::vector<float> scores = ClassScores(*plan.preset, scene, c, streams);
     const auto factor = static_cast<float>(plan.sharpness);
     std::transform(
@@ -64,7 +64,7 @@ std::vector<float> MemberPrediction(const SimulationPlan& plan,
   const std::vector<float> offset =
       GaussianField(shape, InVoxels(kOffsetLength, shape), streams.Of(StreamUse::kOffset, member));
   std::vector<float> values = shared;
-  ParallelFor(plan.num_classes(), plan.options.num_threads, [&](int64_t c, int) {
+  ParallelFor(plan.num_classes(), plan.options.threads, [&](int64_t c, int) {
     const Rng rng = streams.Of(StreamUse::kMember, member * plan.num_classes() + c);
     const std::vector<float> noise = GaussianField(shape, InVoxels(kMemberLength, shape), rng);
     const std::span<float> row = Row(&values, c, plan.num_voxels);

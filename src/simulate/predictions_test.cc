@@ -13,7 +13,7 @@ namespace {
 SimulationPlan SmallPlan(SimulateOptions options = {}) {
   options.size = {20, 30};
   options.num_classes = 3;
-  options.num_threads = 1;
+  options.threads = 1;
   return MakePlan(options);
 }
 
@@ -70,7 +70,7 @@ TEST(MemberPrediction, OffsetIsCommonToTheClassesOfAVoxel) {
 
 TEST(MemberPrediction, HalfPrecisionValuesAreRepresentable) {
   SimulateOptions options;
-  options.dtype = "float16";
+  options.dtype = DType::kF16;
   for (const float x : Predict(SmallPlan(options), 0)) {
     EXPECT_EQ(x, FloatFromHalf(HalfFromFloat(x)));
   }
@@ -79,7 +79,7 @@ TEST(MemberPrediction, HalfPrecisionValuesAreRepresentable) {
 TEST(MemberPrediction, ProbabilitiesAreTheSoftmaxOfTheLogits) {
   SimulateOptions options;
   const std::vector<float> logits = Predict(SmallPlan(options), 0);
-  options.input = "probabilities";
+  options.input = InputKind::kProbs;
   const std::vector<float> probs = Predict(SmallPlan(options), 0);
   for (size_t v = 0; v < 600; ++v) {
     const double sum = std::exp(static_cast<double>(logits[v])) +
@@ -108,7 +108,7 @@ TEST(AddToPool, IsTheMeanOfLogits) {
 // Rows are divided by their sum, then floored at 1e-8.
 TEST(AddToPool, TakesLogarithmsOfProbabilitiesWithAFloor) {
   SimulateOptions options;
-  options.input = "probabilities";
+  options.input = InputKind::kProbs;
   const SimulationPlan plan = SmallPlan(options);
   std::vector<float> stored(1800, 0.0f);
   for (size_t v = 0; v < 600; ++v) {

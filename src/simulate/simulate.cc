@@ -30,7 +30,7 @@ void PrepareFolder(const std::string& folder, const SimulationPlan& plan) {
   }
   const auto make = [&](const std::string& name) { CreateFolder(folder + "/" + name); };
   for (int64_t m = 0; m < plan.options.num_members; ++m)
-    make(fmt::format("{}/m{}", plan.options.input, m));
+    make(fmt::format("{}/m{}", Name(plan.options.input), m));
   make("labels");
   make("truth");
   if (plan.shape().size() == 2) make("images");
@@ -58,7 +58,7 @@ Dataset DescribeDataset(const SimulationPlan& plan) {
     Case c;
     c.id = fmt::format("{:04}", i);
     for (int64_t m = 0; m < plan.options.num_members; ++m) {
-      c.members.push_back(fmt::format("{}/m{}/{}.npy", plan.options.input, m, c.id));
+      c.members.push_back(fmt::format("{}/m{}/{}.npy", Name(plan.options.input), m, c.id));
     }
     c.labels = fmt::format("labels/{}{}", c.id, is_flat ? ".png" : ".nii.gz");
     if (is_flat) c.image = fmt::format("images/{}.png", c.id);
@@ -74,7 +74,7 @@ void SaveTruth(const std::string& folder,
                const Case& c,
                const CaseTruth& truth) {
   ArrayInfo labels{.dtype = DType::kU8, .shape = plan.shape(), .spacing = plan.preset->spacing};
-  SaveArray(folder + "/" + c.labels, labels, truth.labels.data());
+  SaveArray(folder + "/" + c.labels.path(), labels, truth.labels.data());
   ArrayInfo eta{.dtype = DType::kF32, .shape = plan.shape(), .spacing = {}};
   eta.shape.insert(eta.shape.begin(), plan.num_classes());
   SaveArray(fmt::format("{}/truth/{}.npy", folder, c.id), eta, truth.eta.data());
@@ -89,13 +89,14 @@ TruthSums MakeCase(const std::string& folder,
   if (!c.image.empty()) {
     const ArrayInfo info{
         .dtype = DType::kU8, .shape = {plan.shape()[0], plan.shape()[1], 3}, .spacing = {}};
-    SaveArray(folder + "/" + c.image, info, MakePicture(*plan.preset, scene, streams).data());
+    SaveArray(
+        folder + "/" + c.image.path(), info, MakePicture(*plan.preset, scene, streams).data());
   }
   const std::vector<float> shared = SharedLogits(plan, scene, streams);
   std::vector<double> pooled(shared.size(), 0.0);
   for (int64_t m = 0; m < plan.options.num_members; ++m) {
     const std::vector<float> stored = MemberPrediction(plan, shared, m, streams);
-    SavePrediction(folder + "/" + c.members[static_cast<size_t>(m)], plan, stored);
+    SavePrediction(folder + "/" + c.members[static_cast<size_t>(m)].path(), plan, stored);
     AddToPool(plan, stored, &pooled);
   }
   const CaseTruth truth = DrawTruth(plan, map, pooled, streams);

@@ -76,8 +76,8 @@ std::map<std::string, std::string> Contents(const std::string& folder) {
 // Mean over members of what the files hold, as logits.
 std::vector<double> PooledFromFiles(const Dataset& dataset, const Case& c) {
   std::vector<double> pooled;
-  for (const std::string& member : c.members) {
-    const std::vector<double> values = ReadValues(dataset.folder + "/" + member);
+  for (const ArraySource& member : c.members) {
+    const std::vector<double> values = ReadValues(dataset.folder + "/" + member.path());
     pooled.resize(values.size(), 0.0);
     for (size_t i = 0; i < values.size(); ++i) {
       pooled[i] += values[i] / static_cast<double>(c.members.size());
@@ -87,15 +87,15 @@ std::vector<double> PooledFromFiles(const Dataset& dataset, const Case& c) {
 }
 
 TEST_F(SimulateTest, StoredTruthIsTheMapOfTheStoredLogits) {
-  for (const char* dtype : {"float16", "float32"}) {
+  for (const DType dtype : {DType::kF16, DType::kF32}) {
     SimulateOptions options = SmallOptions();
     options.dtype = dtype;
-    Simulate(Path(dtype), options);
-    const Dataset dataset = LoadDataset(Path(dtype));
+    Simulate(Path(Name(dtype)), options);
+    const Dataset dataset = LoadDataset(Path(Name(dtype)));
     const size_t n = 40 * 60;
     for (const Case& c : dataset.cases) {
       const std::vector<double> pooled = PooledFromFiles(dataset, c);
-      const std::vector<double> eta = ReadValues(Path(dtype) + "/truth/" + c.id + ".npy");
+      const std::vector<double> eta = ReadValues(Path(Name(dtype)) + "/truth/" + c.id + ".npy");
       ASSERT_EQ(eta.size(), 4 * n);
       for (size_t v = 0; v < n; ++v) {
         double sum = 0.0;
@@ -118,7 +118,7 @@ TEST_F(SimulateTest, TruthFileHoldsTheNllOfTheStoredPosterior) {
   int64_t labelled = 0;
   for (size_t i = 0; i < dataset.cases.size(); ++i) {
     const std::vector<double> eta = ReadValues(Path("data/truth/") + dataset.cases[i].id + ".npy");
-    const std::vector<double> labels = ReadValues(Path("data/") + dataset.cases[i].labels);
+    const std::vector<double> labels = ReadValues(Path("data/") + dataset.cases[i].labels.path());
     double sum = 0.0;
     for (size_t v = 0; v < labels.size(); ++v) {
       if (labels[v] == 255.0) continue;
@@ -141,9 +141,9 @@ TEST_F(SimulateTest, FilesDoNotDependOnTheNumberOfThreads) {
     options.true_map = map;
     options.correlation = 3.0;
     const std::string name = map;
-    options.num_threads = 1;
+    options.threads = 1;
     Simulate(Path(name + "1"), options);
-    options.num_threads = 3;
+    options.threads = 3;
     Simulate(Path(name + "3"), options);
     EXPECT_EQ(Contents(Path(name + "1")), Contents(Path(name + "3")));
     options.seed = 2;
@@ -203,10 +203,11 @@ TEST_F(SimulateTest, WritesADataSetThatNamesItsFiles) {
   std::map<std::string, int> splits;
   for (const Case& c : dataset.cases) {
     ++splits[c.split];
-    for (const std::string& file : {c.members[0], c.members[1], c.labels, c.image}) {
+    for (const std::string& file :
+         {c.members[0].path(), c.members[1].path(), c.labels.path(), c.image.path()}) {
       EXPECT_TRUE(fs::exists(dataset.folder + "/" + file)) << file;
     }
-    EXPECT_EQ(OpenArray(dataset.folder + "/" + c.image)->info().shape,
+    EXPECT_EQ(OpenArray(dataset.folder + "/" + c.image.path())->info().shape,
               (std::vector<int64_t>{8, 9, 3}));
   }
   EXPECT_EQ(splits,
@@ -218,16 +219,16 @@ TEST_F(SimulateTest, VolumesHaveLabelsWithSpacingAndNoImage) {
   options.preset = "brain";
   options.num_cases = 1;
   options.size = {6, 10, 12};
-  options.input = "probabilities";
+  options.input = InputKind::kProbs;
   options.splits = {};
   Simulate(Path("brain"), options);
   const Dataset dataset = LoadDataset(Path("brain"));
   const Case& c = dataset.cases.at(0);
-  EXPECT_EQ(c.image, "");
+  EXPECT_TRUE(c.image.empty());
   EXPECT_EQ(c.split, "");
-  EXPECT_EQ(dataset.input, "probabilities");
+  EXPECT_EQ(dataset.input, InputKind::kProbs);
   EXPECT_EQ(dataset.ignore_label, std::nullopt);
-  const ArrayInfo labels = OpenArray(dataset.folder + "/" + c.labels)->info();
+  const ArrayInfo labels = OpenArray(dataset.folder + "/" + c.labels.path())->info();
   EXPECT_EQ(labels.shape, options.size);
   EXPECT_EQ(labels.spacing, (std::vector<double>{3.0, 2.0, 2.0}));
 }

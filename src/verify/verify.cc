@@ -81,8 +81,8 @@ class Verification {
 
   // Every kind of generated row: distributions, decision, order.
   void CheckMixed() {
-    const bool raw = ParseInputKind(state_.input) == InputKind::kLogits &&
-                     state_.spec.pooling.rule == PoolRule::kMeanLogits;
+    const bool raw =
+        state_.input == InputKind::kLogits && state_.spec.pooling.rule == PoolRule::kMeanLogits;
     auto workspaces =
         ForEachGenerated("verify emitted rows", [&](int64_t index, VerifyWorkspace* work) {
           const GeneratedCase made = generator_.Mixed(index);
@@ -105,9 +105,9 @@ class Verification {
 
   // The same logits twice, the second time with offsets.
   void CheckTranslation() {
-    if (ParseInputKind(state_.input) != InputKind::kLogits) {
+    if (state_.input != InputKind::kLogits) {
       VerifyCheck check = OffsetCheck(state_, 0).Finish();
-      check.note = state_.input + " have no offset";
+      check.note = fmt::format("{} have no offset", Name(state_.input));
       result_.checks.push_back(std::move(check));
       return;
     }

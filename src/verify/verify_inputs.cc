@@ -148,7 +148,7 @@ const char* Name(RowKind kind) noexcept {
 }
 
 std::vector<Row> InputGenerator::DrawMixed(RowKind kind, Rng* rng) const {
-  const InputKind input = ParseInputKind(form_.input);
+  const InputKind input = form_.input;
   std::vector<Row> rows = {DrawRow(kind, form_.classes.size(), rng)};
   Convert(input, &rows[0]);
   while (rows.size() < num_members()) rows.push_back(Companion(rows[0], rng));

@@ -33,7 +33,7 @@ struct GeneratedCase {
 // What predictions have to look like.
 struct InputForm {
   std::vector<std::string> classes;
-  std::string input;
+  InputKind input = InputKind::kLogits;
   Pooling pooling;
 
   int64_t num_classes() const noexcept { return static_cast<int64_t>(classes.size()); }

@@ -13,7 +13,7 @@ namespace {
 constexpr auto kVoxels = static_cast<size_t>(kBlockVoxels);
 
 InputForm FormOf(int64_t num_classes,
-                 const std::string& input = "logits",
+                 InputKind input = InputKind::kLogits,
                  const std::string& pooling = "z") {
   InputForm form{.classes = {}, .input = input, .pooling = ParsePooling(pooling)};
   for (int64_t c = 0; c < num_classes; ++c) form.classes.push_back("c" + std::to_string(c));
@@ -28,7 +28,7 @@ std::vector<float> RowOf(const std::vector<float>& member, size_t v) {
 
 // Oracle: pooling itself, which throws on a voxel that is no legal input.
 TEST(VerifyInputs, ArePooledWithoutAFaultForEveryInputAndPooling) {
-  for (const char* input : {"logits", "log_probabilities", "probabilities"}) {
+  for (const InputKind input : {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs}) {
     for (const char* pooling : {"z", "p", "z0", "z3"}) {
       for (const int64_t num_classes : {1, 2, 7}) {
         const InputForm form = FormOf(num_classes, input, pooling);
@@ -40,8 +40,8 @@ TEST(VerifyInputs, ArePooledWithoutAFaultForEveryInputAndPooling) {
         TileBuffer buffer;
         block.Read(*reader, 0, kBlockVoxels);
         for (int64_t t = 0; t < block.num_tiles(); ++t)
-          EXPECT_NO_THROW(block.PoolTileInto(t, form.pooling, &buffer)) << input << pooling;
-        EXPECT_EQ(block.TakeRenormalised(), 0) << input << pooling;
+          EXPECT_NO_THROW(block.PoolTileInto(t, form.pooling, &buffer)) << Name(input) << pooling;
+        EXPECT_EQ(block.TakeRenormalised(), 0) << Name(input) << pooling;
       }
     }
   }
@@ -57,7 +57,7 @@ TEST(VerifyInputs, AreAFunctionOfSeedAndIndex) {
 
 // Each kind must have what it is for, or it finds nothing.
 TEST(VerifyInputs, HaveTiesNearTiesMergedNeighboursAndExtremes) {
-  const InputForm form = FormOf(6, "logits", "z0");
+  const InputForm form = FormOf(6, InputKind::kLogits, "z0");
   const InputGenerator generator(form, 1);
   const GeneratedCase made = generator.Mixed(0);
   const auto reader = generator.Open(made);

@@ -52,16 +52,16 @@ std::vector<std::string> Broken(const VerifyResult& result) {
 }
 
 TEST(Verify, HoldsForSoftmaxWithEveryInputAndPooling) {
-  for (const char* input : {"logits", "log_probabilities", "probabilities"}) {
+  for (const InputKind input : {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs}) {
     for (const char* pooling : {"z", "p", "z2"}) {
       const VerifyResult result = Verify(LyingModel("none", kFour, input, pooling), Quick());
-      EXPECT_TRUE(result.holds()) << input << " " << pooling << "\n" << ToJson(result);
+      EXPECT_TRUE(result.holds()) << Name(input) << " " << pooling << "\n" << ToJson(result);
       EXPECT_EQ(Find(result, "rows").voxels, 4 * 8192);
       EXPECT_EQ(Find(result, "order", "float16").voxels, 4 * 8192);
       EXPECT_GT(Find(result, "rows").worst, 0.0);
       const VerifyCheck& translation = Find(result, "translation");
-      EXPECT_EQ(translation.voxels, std::string(input) == "logits" ? 4 * 8192 : 0) << input;
-      EXPECT_EQ(translation.note.empty(), std::string(input) == "logits");
+      EXPECT_EQ(translation.voxels, input == InputKind::kLogits ? 4 * 8192 : 0) << Name(input);
+      EXPECT_EQ(translation.note.empty(), input == InputKind::kLogits);
     }
   }
 }
@@ -78,7 +78,7 @@ TEST(Verify, HoldsForOneClassAndForMany) {
 TEST(Verify, HoldsForTemperaturesAtTheirBounds) {
   Dataset dataset;
   dataset.classes = kFour;
-  dataset.input = "logits";
+  dataset.input = InputKind::kLogits;
   for (const double beta : {0.0, 1e-10, 1.0, 1e6}) {
     const VerifyResult result = Verify(testing::TemperatureModel(dataset, beta), Quick());
     EXPECT_TRUE(result.holds()) << beta << ToJson(result);
@@ -117,11 +117,11 @@ TEST(Verify, GivesCounterExamplesThatCanBeMadeAgain) {
   VerifyOptions options = Quick();
   options.seed = 11;
   options.max_examples = 5;
-  const VerifyResult result = Verify(LyingModel("order", kFour, "logits", "z0"), options);
+  const VerifyResult result = Verify(LyingModel("order", kFour, InputKind::kLogits, "z0"), options);
   const VerifyCheck& check = Find(result, "order");
   ASSERT_EQ(check.examples.size(), 5u);
   const InputGenerator generator(
-      {.classes = kFour, .input = "logits", .pooling = ParsePooling("z0")}, 11);
+      {.classes = kFour, .input = InputKind::kLogits, .pooling = ParsePooling("z0")}, 11);
   for (const CounterExample& example : check.examples) {
     EXPECT_TRUE(example.position.empty());
     const GeneratedCase made = generator.Mixed(example.voxel / kBlockVoxels);

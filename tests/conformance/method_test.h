@@ -44,7 +44,7 @@ class MethodTest : public ::testing::TestWithParam<const CalibratorInfo*> {
       std::vector<float> values(static_cast<size_t>(image.NumElements()));
       for (float& value : values) value = static_cast<float>(rng.Normal());
       entry.image = images_.File(std::to_string(index) + ".npy");
-      SaveArray(entry.image, image, values.data());
+      SaveArray(entry.image.path(), image, values.data());
     }
     return scene;
   }

@@ -125,31 +125,25 @@ Json Tree(const Json& in) {
   const auto logits = in.at("logits").get<std::vector<float>>();
   const auto labels = in.at("labels").get<std::vector<int32_t>>();
   const auto weights = in.at("weights").get<Values>();
-  ArrayInfo info{.dtype = DType::kI32, .shape = in.at("shape"), .spacing = {}};
-  std::unique_ptr<Array> label_array = ArrayOverMemory("labels", info, labels.data());
-  info.dtype = DType::kF32;
-  info.shape.insert(info.shape.begin(), in.at("classes").get<int64_t>());
+  const auto spatial = in.at("shape").get<std::vector<int64_t>>();
+  const auto num_classes = in.at("classes").get<int64_t>();
+  std::vector<int64_t> scores = spatial;
+  scores.insert(scores.begin(), num_classes);
   Dataset dataset;
-  dataset.classes.assign(static_cast<size_t>(info.shape[0]), "class");
-  dataset.input = "logits";
+  dataset.classes.assign(static_cast<size_t>(num_classes), "class");
+  dataset.input = InputKind::kLogits;
   dataset.ignore_label = 255;
-  Case entry;
-  entry.members = {"memory"};
-  entry.image = in.at("image");
-  dataset.cases = {entry};
-  const auto reader = std::make_shared<const CaseReader>(
-      dataset,
-      entry,
-      std::vector<std::shared_ptr<const Array>>{ArrayOverMemory("logits", info, logits.data())},
-      std::move(label_array),
-      nullptr);
+  dataset.cases = {{.id = "case",
+                    .members = {MakeView(logits.data(), scores)},
+                    .labels = MakeView(labels.data(), spatial),
+                    .image = in.at("image").get<std::string>()}};
   StreamOptions options;
   options.threads = 2;
-  const CaseStream stream(dataset, {reader}, options);
+  const CaseStream stream(dataset, std::vector<Pooling>{{}}, options);
   const TreeInput input{.pooling = {},
                         .scores = in.at("raw") ? ScoreKind::kRaw : ScoreKind::kCanonical,
                         .image_channels = in.at("image_channels")};
-  const TreeShape shape{.classes = info.shape[0], .image_channels = input.image_channels};
+  const TreeShape shape{.classes = num_classes, .image_channels = input.image_channels};
   TreeWeights packed(shape);
   packed.Pack(weights);
   const TreeData data{.training = GatherPatches(stream, input, {.max_bytes = int64_t{1} << 30}),
@@ -162,7 +156,7 @@ Json Tree(const Json& in) {
                          .threads = 2});
   Values gradient(weights.size(), 0.0);
   const double loss = training.Step(0, 0, training.Parameters(weights), gradient);
-  return {{"temperature", TemperatureMap(*reader, input, packed, {.threads = 2})},
+  return {{"temperature", TemperatureMap(*stream.Open(0), input, packed, {.threads = 2})},
           {"loss", loss},
           {"gradient", training.Parameters(gradient)}};
 }

@@ -89,14 +89,14 @@ namespace testing {
 
 Model LyingModel(const std::string& lie,
                  const std::vector<std::string>& classes,
-                 const std::string& input,
+                 InputKind input,
                  const std::string& pooling) {
   auto state = std::make_shared<ModelState>();
   state->spec = {.stages = {"lying"}, .pooling = ParsePooling(pooling), .options = {{"lie", lie}}};
   state->pipeline = FormatPipeline(state->spec);
   state->classes = classes;
   state->input = input;
-  state->floor = InputFloor(ParseInputKind(input));
+  state->floor = InputFloor(input);
   state->calibrator = kLying.make(state->spec.options, nullptr);
   return Model(std::move(state));
 }

@@ -25,7 +25,7 @@ namespace testing {
 
 Model LyingModel(const std::string& lie,
                  const std::vector<std::string>& classes,
-                 const std::string& input = "logits",
+                 InputKind input = InputKind::kLogits,
                  const std::string& pooling = "z");
 
 }  // namespace testing

@@ -20,9 +20,6 @@ Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed = 0, 
 // What the fit of a model says of itself.
 const FitOutcome& OutcomeOf(const Model& model);
 
-// A (C, voxels) view of float32 values in C order.
-LogitsView ViewOf(const std::vector<float>& values, int64_t num_classes);
-
 // Model::Apply on the members of one case of a scene, as (C, voxels).
 std::vector<float> ApplyInMemory(const Model& model,
                                  const Scene& scene,

@@ -36,32 +36,31 @@ int64_t Scene::num_voxels() const {
 }
 
 std::unique_ptr<CaseStream> Scene::Stream(int threads) const {
-  std::vector<std::shared_ptr<const CaseReader>> readers;
-  ArrayInfo scores{.dtype = DType::kF32, .shape = shape, .spacing = {}};
-  scores.shape.insert(scores.shape.begin(), dataset.num_classes());
-  const ArrayInfo whole{.dtype = DType::kI32, .shape = shape, .spacing = {}};
-  const ArrayInfo bytes{.dtype = DType::kU8, .shape = shape, .spacing = {}};
-  for (size_t c = 0; c < logits.size(); ++c) {
-    std::vector<std::shared_ptr<const Array>> members;
-    for (const auto& member : logits[c])
-      members.push_back(ArrayOverMemory("member", scores, member.data()));
-    readers.push_back(std::make_shared<const CaseReader>(
-        dataset,
-        dataset.cases[c],
-        std::move(members),
-        ArrayOverMemory("labels", whole, labels[c].data()),
-        masks.empty() ? nullptr : ArrayOverMemory("mask", bytes, masks[c].data())));
-  }
   StreamOptions options;
   options.threads = threads;
-  return std::make_unique<CaseStream>(dataset, std::move(readers), options);
+  return std::make_unique<CaseStream>(InMemory(), std::vector<Pooling>{{}}, options);
+}
+
+Dataset Scene::InMemory() const {
+  Dataset result = dataset;
+  std::vector<int64_t> scores = shape;
+  scores.insert(scores.begin(), dataset.num_classes());
+  for (size_t c = 0; c < logits.size(); ++c) {
+    Case& entry = result.cases[c];
+    entry.members.clear();
+    for (const auto& member : logits[c])
+      entry.members.emplace_back(MakeView(member.data(), scores));
+    entry.labels = MakeView(labels[c].data(), shape);
+    if (!masks.empty()) entry.mask = MakeView(masks[c].data(), shape);
+  }
+  return result;
 }
 
 Scene RandomScene(const SceneOptions& options) {
   Scene scene;
   scene.shape = options.shape;
   scene.dataset.name = "scene";
-  scene.dataset.input = "logits";
+  scene.dataset.input = InputKind::kLogits;
   scene.dataset.ignore_label = kIgnore;
   for (int64_t c = 0; c < options.num_classes; ++c)
     scene.dataset.classes.push_back("class" + std::to_string(c));

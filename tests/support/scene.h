@@ -19,6 +19,8 @@ struct Scene {
   std::vector<std::vector<uint8_t>> masks;   // [case][v], or empty
 
   int64_t num_voxels() const;
+  // The data set over this memory, which must outlive it.
+  Dataset InMemory() const;
   // A stream over this memory, which must outlive it.
   std::unique_ptr<CaseStream> Stream(int threads) const;
 };

@@ -104,7 +104,7 @@ Dataset WriteScene(const Scene& scene, const std::string& folder, const SceneFil
   Dataset dataset = scene.dataset;
   std::filesystem::create_directories(folder);
   dataset.folder = folder;
-  if (options.channels_last) dataset.layout = "channels_last";
+  if (options.channels_last) dataset.layout = Layout::kChannelsLast;
   for (size_t i = 0; i < dataset.cases.size(); ++i) {
     Case& entry = dataset.cases[i];
     const std::string name = "case" + std::to_string(i);
@@ -115,11 +115,11 @@ Dataset WriteScene(const Scene& scene, const std::string& folder, const SceneFil
     }
     const ArrayInfo labels{.dtype = DType::kI32, .shape = scene.shape, .spacing = {}};
     entry.labels = name + "_labels.npy";
-    SaveArray(folder + "/" + entry.labels, labels, scene.labels[i].data());
+    SaveArray(folder + "/" + entry.labels.path(), labels, scene.labels[i].data());
     if (scene.masks.empty()) continue;
     const ArrayInfo mask{.dtype = DType::kU8, .shape = scene.shape, .spacing = {}};
     entry.mask = name + "_mask.npy";
-    SaveArray(folder + "/" + entry.mask, mask, scene.masks[i].data());
+    SaveArray(folder + "/" + entry.mask.path(), mask, scene.masks[i].data());
   }
   SaveDataset(folder + "/dataset.json", dataset);
   return LoadDataset(folder);

@@ -52,7 +52,7 @@ std::optional<CaseImage> OpenImage(const CaseReader& reader, const TreeInput& in
   if (image.channels() != input.image_channels) {
     Throw(ErrorCode::kBadData,
           "{}: {} channels; the calibrator looks at {}",
-          reader.image_file(),
+          image.name(),
           image.channels(),
           input.image_channels);
   }

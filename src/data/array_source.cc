@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/array_source.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "core/throw.h"
+
+namespace segcal {
+namespace {
+
+// Far more than any machine has; sums of a few such numbers do not overflow.
+constexpr int64_t kFarthest = int64_t{1} << 56;
+
+void CheckExtents(const ArrayView& view, const std::string& name) {
+  int64_t elements = 1;
+  for (const int64_t extent : view.shape) {
+    if (extent >= 0 && !__builtin_mul_overflow(elements, extent, &elements) && elements < kFarthest)
+      continue;
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: shape ({}); extents of at least 0 that fit into memory are required",
+          name,
+          fmt::join(view.shape, ", "));
+  }
+}
+
+void CheckStrides(const ArrayView& view, const std::string& name) {
+  if (view.strides.empty()) return;
+  if (view.strides.size() != view.shape.size()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: {} strides for {} axes; one for each axis, or none, is required",
+          name,
+          view.strides.size(),
+          view.shape.size());
+  }
+  for (size_t axis = 0; axis < view.shape.size(); ++axis) {
+    int64_t reach = 0;
+    const int64_t steps = view.shape[axis] > 0 ? view.shape[axis] - 1 : 0;
+    if (!__builtin_mul_overflow(steps, view.strides[axis], &reach) && reach < kFarthest &&
+        reach > -kFarthest)
+      continue;
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: stride {} over {} elements reaches beyond any memory",
+          name,
+          view.strides[axis],
+          view.shape[axis]);
+  }
+}
+
+}  // namespace
+
+std::string FullPath(const Dataset& dataset, const ArraySource& source) {
+  return (std::filesystem::path(dataset.folder) / source.path()).string();
+}
+
+std::unique_ptr<Array> OpenView(const ArrayView& view, const std::string& name) {
+  if (view.data == nullptr)
+    Throw(ErrorCode::kInvalidArgument, "{}: the view has no data (a null pointer)", name);
+  if (view.shape.empty())
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: the view has no shape, at least one axis is required",
+          name);
+  CheckExtents(view, name);
+  CheckStrides(view, name);
+  return ArrayOverMemory(
+      name, {.dtype = view.dtype, .shape = view.shape, .spacing = {}}, view.data, view.strides);
+}
+
+std::unique_ptr<Array> OpenSource(const Dataset& dataset,
+                                  const Case& entry,
+                                  const ArraySource& source,
+                                  const std::string& what,
+                                  const OpenOptions& open) {
+  if (source.in_memory())
+    return OpenView(source.view(), fmt::format("case {}: {}", entry.id, what));
+  return OpenArray(FullPath(dataset, source), open);
+}
+
+}  // namespace segcal
