@@ -11,6 +11,7 @@
 #include "data/repeats.h"
 #include "kernels/softmax.h"
 #include "metrics/metric.h"
+#include "pipeline/compatible.h"
 #include "pipeline/run.h"
 
 namespace segcal {
@@ -186,6 +187,7 @@ void AddTotals(const std::vector<CaseSums>& totals, DatasetSummary* summary) {
 }  // namespace
 
 DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
+  CheckDataset(dataset, DatasetTitle(dataset));
   DatasetSummary summary;
   const Dataset cases = ReadableCases(dataset, {Pooling{}}, options, &summary.skipped);
   const CaseStream stream(cases, {Pooling{}}, MakeStreamOptions(options));
