@@ -180,8 +180,8 @@ class Bench {
   }
 
   static void Tell(const Model& model, Json* found) {
-    const FitOutcome& outcome = model.state().fit.outcome;
-    const Json parameters = model.state().calibrator->Parameters();
+    const FitOutcome& outcome = model.report();
+    const Json parameters = ModelAccess::State(model).calibrator->Parameters();
     if (parameters.contains("beta")) (*found)["beta"] = parameters["beta"];
     (*found)["nll"] = outcome.nll_after;
     (*found)["passes"] = outcome.passes;
@@ -270,11 +270,14 @@ class Bench {
 
   void EvaluateArrays(std::istream& arguments, Json* found) const {
     std::vector<EvaluationWorker> workers = MakeWorkers(arguments);
-    const auto bound = model_.state().calibrator->Bind(*stream_.Open(0), Pooling{}, {});
+    const auto bound = ModelAccess::State(model_).calibrator->Bind(*stream_.Open(0), Pooling{}, {});
     stream_.ForEachBlock("metrics", [&](VoxelBlock& block, int64_t, int w) {
       EvaluationWorker& worker = workers[static_cast<size_t>(w)];
       for (int64_t t = 0; t < block.num_tiles(); ++t) {
-        AddTile(block.PoolTileInto(t, Pooling{}, &worker.tile), model_.state(), *bound, &worker);
+        AddTile(block.PoolTileInto(t, Pooling{}, &worker.tile),
+                ModelAccess::State(model_),
+                *bound,
+                &worker);
       }
       for (const auto& family : worker.families) family->Flush();
     });

@@ -141,7 +141,6 @@ Model Unfitted(const std::string& pipeline, int64_t classes) {
 }
 
 Model LocalModel(int64_t classes) {
-  Model model = Unfitted("lts(z)", classes);
   Rng rng(2, 0);
   Json filters = Json::object();
   for (const char* name : {"t1", "t2", "t3", "t4", "g1", "g2", "g3"}) {
@@ -149,8 +148,9 @@ Model LocalModel(int64_t classes) {
     for (double& w : filter) w = 0.01 * rng.Normal();
     filters[name] = filter;
   }
-  model.state().calibrator->SetParameters(filters, classes, "bench");
-  return model;
+  Json json = ParseJson(Unfitted("lts(z)", classes).ToJson(), "bench");
+  json["parameters"] = filters;
+  return Model::FromJson(DumpJson(json));
 }
 
 // From array to array; one image of 1024 x 2048.

@@ -60,7 +60,7 @@ void SetMetricOption(const std::string& text, EvaluateOptions* options) {
 int64_t ListPlace(const Model& model) {
   const auto& list = Calibrators();
   const auto it = std::find_if(list.begin(), list.end(), [&](const CalibratorInfo* info) {
-    return info->name == model.state().spec.stages.front();
+    return info->name == ModelAccess::State(model).spec.stages.front();
   });
   return it - list.begin();
 }

@@ -36,7 +36,8 @@ std::string CalibratorHelp() {
   }
   text +=
       "Poolings: z (mean of the members' logits), p (mean of their probabilities), z0, z1, ... "
-      "(one member)\n\n";
+      "(one member)\n"
+      "Every pipeline on p is translation invariant, whatever its calibrator.\n\n";
   text += "Sets of pipelines, fitted one after the other into the folder OUTPUT:\n";
   for (const PipelineSet& set : PipelineSets())
     text += fmt::format("  {:<10} {}\n", set.name, set.summary);
@@ -47,41 +48,43 @@ std::string CalibratorHelp() {
 }
 
 void PrintReport(const Model& model, const std::string& output, double seconds) {
-  const FitReport& fit = model.state().fit;
-  const FitOutcome& outcome = fit.outcome;
+  const FitReport& fit = model.report();
   fmt::print("{}: {} in {}, {:.2f} s\n",
              model.pipeline(),
-             outcome.status,
-             Counted(outcome.passes, "pass", "es"),
+             Name(fit.status),
+             Counted(fit.passes, "pass", "es"),
              seconds);
-  fmt::print("  {} labelled voxels of {}\n", HumanCount(fit.labelled), Counted(fit.cases, "case"));
-  fmt::print("  NLL {:.5f} -> {:.5f}\n", fit.nll_before, outcome.nll_after);
-  if (const Json parameters = model.state().calibrator->Parameters(); parameters.contains("beta")) {
+  fmt::print("  {} labelled voxels of {}\n",
+             HumanCount(fit.data.labelled),
+             Counted(fit.data.cases, "case"));
+  fmt::print("  NLL {:.5f} -> {:.5f}\n", fit.nll_before, fit.nll_after);
+  if (const Json parameters = ModelAccess::State(model).calibrator->Parameters();
+      parameters.contains("beta")) {
     const double beta = parameters["beta"].get<double>();
     fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / beta, beta);
   }
-  if (!outcome.search.trials.empty()) {
-    fmt::print("  chosen of {} trials:", outcome.search.trials.size());
-    for (const auto& [key, value] : outcome.search.chosen) fmt::print(" {}={}", key, value);
+  if (!fit.search.trials.empty()) {
+    fmt::print("  chosen of {} trials:", fit.search.trials.size());
+    for (const auto& [key, value] : fit.search.chosen) fmt::print(" {}={}", key, value);
     fmt::print("\n");
   }
   double residual = 0.0;
-  for (const Certificate& certificate : outcome.certificates)
+  for (const Certificate& certificate : fit.certificates)
     residual = std::max(residual, certificate.gradient);
-  if (!outcome.certificates.empty()) fmt::print("  optimality residual {:.1e}\n", residual);
-  if (outcome.training.epochs > 0) {
+  if (!fit.certificates.empty()) fmt::print("  optimality residual {:.1e}\n", residual);
+  if (fit.training.epochs > 0) {
     fmt::print("  epoch {} of {}, stopped by {}; validation loss {:.5f} -> {:.5f}\n",
-               outcome.training.best_epoch,
-               outcome.training.epochs,
-               outcome.training.stopped_by,
-               outcome.training.start_nll,
-               outcome.training.validation_nll);
+               fit.training.best_epoch,
+               fit.training.epochs,
+               Name(fit.training.stopped_by),
+               fit.training.start_nll,
+               fit.training.validation_nll);
   }
-  for (const auto& [name, value] : outcome.figures) fmt::print("  {} {:.4g}\n", name, value);
+  for (const auto& [name, value] : fit.figures) fmt::print("  {} {:.4g}\n", name, value);
   fmt::print("  translation invariant: {}; preserves: {}\n",
              model.translation_invariant() ? "yes" : "no",
-             model.preserves());
-  for (const std::string& warning : outcome.warnings)
+             Name(model.preserves()));
+  for (const std::string& warning : fit.warnings)
     Warn(fmt::format("{}: {}", model.pipeline(), warning));
   fmt::print("wrote {}\n", output);
 }

@@ -101,18 +101,18 @@ void PrintFreeEnergy(const DatasetSummary& summary) {
       table.ToText());
 }
 
-void PrintMethods(int64_t num_classes) {
+void PrintMethods(int64_t num_classes, InputKind input) {
   Table table({{.header = "method", .align = Align::kLeft},
                {.header = "optimised", .align = Align::kRight},
                {.header = "identifiable", .align = Align::kRight},
                {.header = "translation invariant", .align = Align::kLeft},
                {.header = "preserves", .align = Align::kLeft}});
-  for (const MethodSummary& method : Methods(num_classes)) {
+  for (const MethodSummary& method : Methods(num_classes, input)) {
     table.AddRow({method.name,
                   fmt::format("{}", method.optimised),
                   fmt::format("{}", method.identifiable),
-                  method.translation_invariant ? "yes" : "no",
-                  method.preserves});
+                  method.translation_invariant ? "yes" : "only with p",
+                  Name(method.preserves)});
   }
   fmt::print("Parameters of each method for {} classes.\n\n{}\n", num_classes, table.ToText());
 }
@@ -153,19 +153,19 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
   PrintCases(summary);
   PrintClasses(dataset, summary);
   PrintFreeEnergy(summary);
-  PrintMethods(dataset.num_classes());
+  PrintMethods(dataset.num_classes(), *dataset.input);
   PrintWarnings(summary);
 }
 
 void PrintModel(const Model& model) {
-  const ModelState& state = model.state();
+  const ModelState& state = ModelAccess::State(model);
   const ParameterCounts counts =
       state.calibrator->counts(static_cast<int64_t>(model.classes().size()));
   fmt::print(
       "{}: {} classes, takes {}\n", model.pipeline(), model.classes().size(), Name(model.input()));
   fmt::print("  translation invariant: {}; preserves: {}\n",
              model.translation_invariant() ? "yes" : "no",
-             model.preserves());
+             Name(model.preserves()));
   fmt::print(
       "  parameters: {} optimised, {} identifiable\n", counts.optimised, counts.identifiable);
   fmt::print("{}", model.ToJson());

@@ -98,7 +98,7 @@ void Print(const VerifyResult& result) {
   fmt::print("{} declares: translation invariant {}, preserves {}\n\n",
              result.pipeline,
              result.translation_invariant ? "yes" : "no",
-             result.preserves);
+             Name(result.preserves));
   PrintClaims(result);
   PrintChecks(result);
   PrintExamples(result);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/properties.h"
 #include "segcal/run_options.h"
 
 namespace segcal {
@@ -55,13 +56,15 @@ std::string ToJson(const Dataset& dataset, const DatasetSummary& summary);
 // A calibration method as one has it for so many classes.
 struct MethodSummary {
   std::string name;  // as a pipeline without its pooling: "ts", "selective+ts"
+  // Of its pipelines on mean logits. Those on mean probabilities, and on input that is not logits,
+  // are translation invariant whatever the method.
   bool translation_invariant = false;
-  std::string preserves;
+  Preserves preserves = Preserves::kNone;
   int64_t optimised = 0;     // numbers a fit sets
   int64_t identifiable = 0;  // of them, those that the probabilities depend on
 };
 
-// Every method there is, in the order of help and tables.
-std::vector<MethodSummary> Methods(int64_t num_classes);
+// Every method there is, in the order of help and tables, for data of this input.
+std::vector<MethodSummary> Methods(int64_t num_classes, InputKind input = InputKind::kLogits);
 
 }  // namespace segcal

@@ -6,38 +6,43 @@
 #include <string>
 #include <vector>
 
+#include "segcal/fit_report.h"
 #include "segcal/input_kind.h"
+#include "segcal/properties.h"
 #include "segcal/views.h"
 
 namespace segcal {
 
 struct ModelState;
+class ModelAccess;
 
 // A fitted calibrator: what to do with the members of an ensemble to get probabilities one can
 // trust. Cheap to copy; immutable.
 class Model {
  public:
-  explicit Model(std::shared_ptr<const ModelState> state) : state_(std::move(state)) {}
-
   // Reads a model file strictly; an unknown format version is refused.
   static Model Load(const std::string& path);
   void Save(const std::string& path) const;
-  std::string ToJson() const;  // the bytes of the file
+  // The same from and to the text of the file; `where` names it in messages.
+  static Model FromJson(const std::string& text, const std::string& where = "model");
+  std::string ToJson() const;
 
   const std::string& pipeline() const;  // "ts(z)"
   const std::vector<std::string>& classes() const;
   InputKind input() const;
   bool translation_invariant() const;
-  const char* preserves() const;  // "none", "argmax" or "order"
+  Preserves preserves() const;
+  const FitReport& report() const;  // no cases for a model that was not fitted
 
   // Calibrates one image or volume in memory: LogitsView{MakeView(logits, {num_classes, h, w})}, or
   // a vector of views for the members of an ensemble. The kind of view must be the model's input.
   // threads 0: all available. segcal/apply.h has the same with a mask or an image.
   void Apply(const MembersView& members, const ApplyOutputs& out, int threads = 0) const;
 
-  const ModelState& state() const noexcept { return *state_; }
-
  private:
+  friend class ModelAccess;
+  explicit Model(std::shared_ptr<const ModelState> state) : state_(std::move(state)) {}
+
   std::shared_ptr<const ModelState> state_;
 };
 

@@ -7,6 +7,7 @@
 #include "segcal/error.h"        // IWYU pragma: export
 #include "segcal/evaluate.h"     // IWYU pragma: export
 #include "segcal/fit.h"          // IWYU pragma: export
+#include "segcal/fit_report.h"   // IWYU pragma: export
 #include "segcal/inspect.h"      // IWYU pragma: export
 #include "segcal/model.h"        // IWYU pragma: export
 #include "segcal/run_options.h"  // IWYU pragma: export

@@ -7,6 +7,7 @@
 
 #include "segcal/dataset.h"
 #include "segcal/model.h"
+#include "segcal/properties.h"
 #include "segcal/run_options.h"
 
 namespace segcal {
@@ -57,7 +58,7 @@ struct VerifyCheck {
 struct VerifyResult {
   std::string pipeline;
   bool translation_invariant = false;
-  std::string preserves;
+  Preserves preserves = Preserves::kNone;
   std::string dataset;  // empty: none was given
   std::string split;
   uint64_t seed = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/affine/affine_calibrator.h"
+#include "methods/shared/calibrator_info.h"
 
 namespace segcal {
 namespace {

@@ -25,7 +25,7 @@ std::vector<double> ArgmaxMap(const std::vector<double>& z) {
 TEST(ConditionalArgmax, IsNoWorseThanTheTruthItContains) {
   const KnownScene known = DrawFrom(ArgmaxMap, 3);
   const Model model = FitTo(known.scene, "cms_ap(z, kappa=0)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_LE(LossOf(model), known.true_nll);
   EXPECT_LT(known.true_nll, LossOf(FitTo(known.scene, "ts(z)")));
 }
@@ -41,9 +41,9 @@ TEST(ConditionalArgmax, ReachesItsBoundsExactly) {
     }
   }
   const Model model = FitTo(known.scene, "cms_ap(z)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_EQ(WeightOf(model, 0, 0, 0), 0.0);
-  const std::vector<Claim> claims = model.state().calibrator->Claims();
+  const std::vector<Claim> claims = ModelAccess::State(model).calibrator->Claims();
   for (const Claim& claim : claims) EXPECT_TRUE(claim.holds) << claim.what;
 }
 

@@ -25,8 +25,8 @@ std::vector<double> ConditionalMap(const std::vector<double>& z) {
 TEST(ConditionalDirichlet, IsNoWorseThanTheTruthItContains) {
   const KnownScene known = DrawFrom(ConditionalMap, 3);
   const Model model = FitTo(known.scene, "cdc(z, kappa=0)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
-  EXPECT_EQ(model.state().fit.outcome.certificates.size(), 3u);
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
+  EXPECT_EQ(model.report().certificates.size(), 3u);
   EXPECT_LE(LossOf(model), known.true_nll);
   EXPECT_LT(known.true_nll, LossOf(FitTo(known.scene, "dc(z, kappa=0)")));
 }
@@ -41,14 +41,15 @@ TEST(ConditionalDirichlet, ExpertsWithoutVoxelsAreTheAnchor) {
     for (int32_t& label : labels) label = label == 2 ? 1 : label;
   }
   const Model held = FitTo(known.scene, "cdc(z)");
-  const double beta =
-      FitTo(known.scene, "ts(z)").state().calibrator->Parameters()["beta"].get<double>();
+  const double beta = ModelAccess::State(FitTo(known.scene, "ts(z)"))
+                          .calibrator->Parameters()["beta"]
+                          .get<double>();
   const Model identity = FitTo(known.scene, "cdc(z, kappa=0)");
   for (size_t k = 0; k < 3; ++k) {
     EXPECT_NEAR(WeightOf(held, 2, k, k), beta, 2e-3 * beta);
     EXPECT_EQ(WeightOf(identity, 2, k, k), 1.0);
   }
-  EXPECT_EQ(held.state().fit.outcome.certificates[2].voxels, 0);
+  EXPECT_EQ(held.report().certificates[2].voxels, 0);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::vector<double> OrderMap(const std::vector<double>& z) {
 TEST(ConditionalOrder, IsNoWorseThanTheTruthItContains) {
   const KnownScene known = DrawFrom(OrderMap, 4);
   const Model model = FitTo(known.scene, "cms_op(z, kappa=0)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_LE(LossOf(model), known.true_nll);
   EXPECT_LT(known.true_nll, LossOf(FitTo(known.scene, "ts(z)")));
 }

@@ -17,14 +17,14 @@ std::vector<double> ConstrainedMap(const std::vector<double>& z) {
 TEST(ConstrainedMatrixScaling, ContainsMapsWithEqualRowSums) {
   const KnownScene known = DrawFrom(ConstrainedMap, 3);
   const Model model = FitTo(known.scene, "ms_c(z, kappa=0)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_LE(LossOf(model), known.true_nll);
   EXPECT_LE(LossOf(FitTo(known.scene, "ms(z, kappa=0)")), LossOf(model) + 1e-9);
 }
 
 TEST(ConstrainedMatrixScaling, ClaimsEqualRowSums) {
   const Model model = FitTo(DrawFrom(ConstrainedMap, 3).scene, "ms_c(z)");
-  const std::vector<Claim> claims = model.state().calibrator->Claims();
+  const std::vector<Claim> claims = ModelAccess::State(model).calibrator->Claims();
   ASSERT_EQ(claims.size(), 1u);
   EXPECT_EQ(claims[0].property, "translation_invariant");
   EXPECT_TRUE(claims[0].holds);

@@ -18,7 +18,7 @@ std::vector<double> DirichletMap(const std::vector<double>& z) {
 TEST(Dirichlet, IsNoWorseThanTheTruthItContains) {
   const KnownScene known = DrawFrom(DirichletMap, 3);
   const Model model = FitTo(known.scene, "dc(z, kappa=0)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_LE(LossOf(model), known.true_nll);
   EXPECT_GE(LossOf(model), known.true_nll - 30.0 / 40000.0);
 }

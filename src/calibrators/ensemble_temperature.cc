@@ -4,6 +4,7 @@
 
 #include "core/json.h"
 #include "core/throw.h"
+#include "methods/shared/calibrator_info.h"
 #include "methods/shared/mixture_fit.h"
 
 namespace segcal {

@@ -16,7 +16,6 @@ namespace segcal {
 namespace {
 
 using testing::FitAs;
-using testing::OutcomeOf;
 using testing::RandomScene;
 using testing::Scene;
 
@@ -25,7 +24,7 @@ struct Parts {
   std::vector<double> weights;
 };
 Parts ListParts(const Model& model) {
-  const Json json = model.state().calibrator->Parameters();
+  const Json json = ModelAccess::State(model).calibrator->Parameters();
   return {1.0 / json["beta"].get<double>(), json["weights"].get<std::vector<double>>()};
 }
 
@@ -63,9 +62,9 @@ TEST(EnsembleTemperature, RecoversTheMixtureLabelsWereDrawnFrom) {
   EXPECT_NEAR(parts.weights[0], 0.6, 0.03);
   EXPECT_NEAR(parts.weights[1], 0.3, 0.03);
   EXPECT_NEAR(parts.weights[2], 0.1, 0.03);
-  EXPECT_EQ(OutcomeOf(model).status, "converged");
-  EXPECT_LE(OutcomeOf(model).certificates.at(0).gradient, 1e-6);
-  EXPECT_LE(OutcomeOf(model).passes, 8);
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
+  EXPECT_LE(model.report().certificates.at(0).gradient, 1e-6);
+  EXPECT_LE(model.report().passes, 8);
 }
 
 TEST(EnsembleTemperature, EndsAtACornerWhereOnlyOnePartIsTrue) {
@@ -73,10 +72,10 @@ TEST(EnsembleTemperature, EndsAtACornerWhereOnlyOnePartIsTrue) {
     std::vector<double> truth(3, 0.0);
     truth[corner] = 1.0;
     const Model model = FitAs("ets(z)", MixtureScene(2.0, truth));
-    EXPECT_EQ(OutcomeOf(model).status, "converged") << corner;
+    EXPECT_EQ(model.report().status, FitStatus::kConverged) << corner;
     // All probability may also come from T = 1 or T = infinity: the loss tells, not the weights.
     const Model ts = FitAs("ts(z)", MixtureScene(2.0, truth));
-    EXPECT_NEAR(OutcomeOf(model).nll_after, OutcomeOf(ts).nll_after, 2e-5) << corner;
+    EXPECT_NEAR(model.report().nll_after, ts.report().nll_after, 2e-5) << corner;
   }
 }
 
@@ -85,10 +84,10 @@ TEST(EnsembleTemperature, IsNeverAboveTemperatureScaling) {
     for (const double scale : {0.3, 2.0, 20.0}) {
       const Scene scene = RandomScene({.seed = 3, .scale = scale, .true_beta = true_beta});
       const Model ets = FitAs("ets(z)", scene);
-      EXPECT_LE(OutcomeOf(ets).nll_after, OutcomeOf(FitAs("ts(z)", scene)).nll_after + 1e-8)
+      EXPECT_LE(ets.report().nll_after, FitAs("ts(z)", scene).report().nll_after + 1e-8)
           << true_beta << " " << scale;
-      EXPECT_EQ(OutcomeOf(ets).status, "converged") << true_beta << " " << scale;
-      EXPECT_LE(OutcomeOf(ets).certificates.at(0).gradient, 1e-6) << true_beta << " " << scale;
+      EXPECT_EQ(ets.report().status, FitStatus::kConverged) << true_beta << " " << scale;
+      EXPECT_LE(ets.report().certificates.at(0).gradient, 1e-6) << true_beta << " " << scale;
     }
   }
 }
@@ -98,7 +97,7 @@ TEST(EnsembleTemperature, IsBelowTemperatureScalingWhereLabelsAreNoisy) {
   const Scene scene = MixtureScene(1.0, {0.0, 0.95, 0.05});
   const Model ets = FitAs("ets(z)", scene);
   const Model ts = FitAs("ts(z)", scene);
-  EXPECT_LT(OutcomeOf(ets).nll_after, OutcomeOf(ts).nll_after - 5e-3);
+  EXPECT_LT(ets.report().nll_after, ts.report().nll_after - 5e-3);
   EXPECT_NEAR(ListParts(ets).weights[2], 0.05, 0.01);
 }
 
@@ -119,27 +118,27 @@ Scene WithLabelOf(Scene scene, bool largest) {
 
 TEST(EnsembleTemperature, AllCorrectLabelsEndAtTheCapAndSaySo) {
   const Model model = FitAs("ets(z)", WithLabelOf(RandomScene({}), true));
-  EXPECT_EQ(model.state().calibrator->Parameters()["beta"].get<double>(), 1e6);
+  EXPECT_EQ(ModelAccess::State(model).calibrator->Parameters()["beta"].get<double>(), 1e6);
   EXPECT_EQ(ListParts(model).weights, (std::vector<double>{1.0, 0.0, 0.0}));
-  EXPECT_EQ(OutcomeOf(model).status, "at_bound");
-  EXPECT_FALSE(OutcomeOf(model).certificates.at(0).bounded);
+  EXPECT_EQ(model.report().status, FitStatus::kAtBound);
+  EXPECT_FALSE(model.report().certificates.at(0).bounded);
 }
 
 TEST(EnsembleTemperature, AllWrongLabelsEndUniform) {
   const Model model = FitAs("ets(z)", WithLabelOf(RandomScene({}), false));
-  EXPECT_EQ(OutcomeOf(model).status, "converged");
-  EXPECT_NEAR(OutcomeOf(model).nll_after, std::log(5.0), 1e-6);
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
+  EXPECT_NEAR(model.report().nll_after, std::log(5.0), 1e-6);
 }
 
 TEST(EnsembleTemperature, OneClassHasNothingToFit) {
   const Model model = FitAs("ets(z)", RandomScene({.num_classes = 1}));
-  EXPECT_EQ(OutcomeOf(model).status, "nothing_to_fit");
-  EXPECT_EQ(OutcomeOf(model).nll_after, 0.0);
+  EXPECT_EQ(model.report().status, FitStatus::kNothingToFit);
+  EXPECT_EQ(model.report().nll_after, 0.0);
 }
 
 TEST(EnsembleTemperature, ClaimsHoldAfterAFit) {
   const Model model = FitAs("ets(z)", RandomScene({}));
-  const std::vector<Claim> claims = model.state().calibrator->Claims();
+  const std::vector<Claim> claims = ModelAccess::State(model).calibrator->Claims();
   ASSERT_EQ(claims.size(), 3u);
   for (const Claim& claim : claims) EXPECT_TRUE(claim.holds) << claim.what << " " << claim.found;
 }

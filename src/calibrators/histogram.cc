@@ -4,10 +4,12 @@
 
 #include "core/check.h"
 #include "core/json.h"
+#include "core/options.h"
 #include "core/throw.h"
 #include "kernels/bins.h"
 #include "kernels/softmax.h"
 #include "methods/shared/applied_loss.h"
+#include "methods/shared/calibrator_info.h"
 #include "methods/shared/class_cells.h"
 #include "methods/shared/emit_buffer.h"
 #include "methods/shared/map_probs.h"
@@ -185,7 +187,7 @@ class HistogramBinning final : public PixelCalibrator {
         options_.edges == "mass" ? FitByMass(context, options_) : FitByWidth(context, options_);
     FitOutcome outcome;
     outcome.solver = "counts";
-    outcome.status = "converged";
+    outcome.status = FitStatus::kConverged;
     outcome.passes = 3;  // the survey, the counts, the loss
     outcome.nll_after = AppliedLoss(context, *this, "fit hist, loss");
     return outcome;

@@ -20,7 +20,7 @@ using testing::RandomScene;
 using testing::Scene;
 
 Json ClassOf(const Model& model, size_t c) {
-  return model.state().calibrator->Parameters()["classes"][c];
+  return ModelAccess::State(model).calibrator->Parameters()["classes"][c];
 }
 
 // p of class 0 is 1/5 four times (one hit) and 4/5 four times (three hits).

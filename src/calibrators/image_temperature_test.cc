@@ -42,7 +42,7 @@ Scene OneTemperaturePerCase(size_t num_cases, uint64_t seed) {
 double TemperatureFound(const Model& model, const Scene& scene, size_t i) {
   const auto stream = scene.Stream(1);
   const auto reader = stream->Open(static_cast<int64_t>(i));
-  const auto bound = model.state().calibrator->Bind(*reader, {}, {});
+  const auto bound = ModelAccess::State(model).calibrator->Bind(*reader, {}, {});
   alignas(64) float temperature[kTileVoxels];
   Tile tile;
   EXPECT_TRUE(bound->Temperature(tile, temperature));

@@ -4,8 +4,10 @@
 
 #include "core/check.h"
 #include "core/json.h"
+#include "core/options.h"
 #include "core/throw.h"
 #include "methods/shared/applied_loss.h"
+#include "methods/shared/calibrator_info.h"
 #include "methods/shared/class_cells.h"
 #include "methods/shared/map_probs.h"
 #include "methods/shared/monotone_map.h"
@@ -62,7 +64,7 @@ class IsotonicCalibration final : public PixelCalibrator {
     outcome.solver += dropped == 0
                           ? "every value apart"
                           : fmt::format("values grouped to 2^{} of p or 1 - p", dropped - 23);
-    outcome.status = "converged";
+    outcome.status = FitStatus::kConverged;
     outcome.passes = 3;  // the survey, the counts, the loss
     outcome.nll_after = AppliedLoss(context, *this, stage + ", loss");
     return outcome;

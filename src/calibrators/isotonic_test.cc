@@ -65,18 +65,18 @@ TEST(Isotonic, CountsByHand) {
 TEST(Isotonic, ARowOfZerosGivesTheInput) {
   const Scene scene = RandomScene({.num_cases = 1, .num_classes = 3, .shape = {40}});
   const Json zero = {{"lower", {0.0}}, {"upper", {1.0}}, {"values", {0.0}}};
-  const Model model = FitAs("irova(z)", scene);
-  model.state().calibrator->SetParameters({{"maps", {zero, zero, zero}}}, 3, "test");
+  const Model model =
+      testing::WithParameters(FitAs("irova(z)", scene), {{"maps", {zero, zero, zero}}});
   EXPECT_TRUE(ApplyInMemory(model, scene, 0) == ApplyInMemory(FitAs("none(z)", scene), scene, 0));
 }
 
 TEST(Isotonic, GroupsValuesOnlyWhenTheyDoNotFitAndSaysSo) {
   const Scene scene = RandomScene({.num_classes = 3, .shape = {100, 100}});
   const Model exact = FitAs("irm(z)", scene);
-  EXPECT_EQ(exact.state().fit.outcome.solver, "pool adjacent violators, every value apart");
+  EXPECT_EQ(exact.report().solver, "pool adjacent violators, every value apart");
   const Model coarse = FitAs("irm(z, cells=4000)", scene);
-  EXPECT_NE(coarse.state().fit.outcome.solver.find("values grouped to 2^-"), std::string::npos)
-      << coarse.state().fit.outcome.solver;
+  EXPECT_NE(coarse.report().solver.find("values grouped to 2^-"), std::string::npos)
+      << coarse.report().solver;
   const std::vector<float> a = ApplyInMemory(exact, scene, 0);
   const std::vector<float> b = ApplyInMemory(coarse, scene, 0);
   double mean = 0.0;
@@ -98,10 +98,10 @@ TEST(Isotonic, OneClassAndAnAbsentClassHaveDefinedResults) {
 
 TEST(Isotonic, ClaimsHoldAfterAFit) {
   const Model model = FitAs("irm(z)", RandomScene({}));
-  const std::vector<Claim> claims = model.state().calibrator->Claims();
+  const std::vector<Claim> claims = ModelAccess::State(model).calibrator->Claims();
   ASSERT_EQ(claims.size(), 1u);
   EXPECT_TRUE(claims[0].holds) << claims[0].found;
-  EXPECT_TRUE(FitAs("irova(z)", RandomScene({})).state().calibrator->Claims().empty());
+  EXPECT_TRUE(ModelAccess::State(FitAs("irova(z)", RandomScene({}))).calibrator->Claims().empty());
 }
 
 TEST(Isotonic, RefusesTheWrongNumberOfMaps) {

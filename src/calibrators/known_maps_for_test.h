@@ -74,12 +74,12 @@ inline Model FitTo(const Scene& scene, const std::string& pipeline) {
   return FitStream(*scene.Stream(2), ParsePipeline(pipeline), 3);
 }
 
-inline double LossOf(const Model& model) { return model.state().fit.outcome.nll_after; }
+inline double LossOf(const Model& model) { return model.report().nll_after; }
 
 // The largest projected gradient over the experts.
 inline double ResidualOf(const Model& model) {
   double residual = 0.0;
-  for (const Certificate& c : model.state().fit.outcome.certificates) {
+  for (const Certificate& c : model.report().certificates) {
     residual = std::max(residual, c.gradient);
   }
   return residual;
@@ -87,7 +87,7 @@ inline double ResidualOf(const Model& model) {
 
 // weights[expert][row][column] of a fitted affine model.
 inline double WeightOf(const Model& model, size_t expert, size_t row, size_t column) {
-  return model.state()
+  return ModelAccess::State(model)
       .calibrator->Parameters()["experts"][expert]["weights"][row][column]
       .get<double>();
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "methods/shared/calibrator.h"
+#include "methods/shared/calibrator_info.h"
 
 namespace segcal {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "methods/shared/calibrator_info.h"
 #include "methods/tree/tree_calibrator.h"
 
 namespace segcal {

@@ -27,7 +27,7 @@ using testing::Simulated;
 
 // The filters of a fitted tree by name.
 std::vector<double> Filter(const Model& model, const char* name) {
-  return model.state().calibrator->Parameters().at(name).get<std::vector<double>>();
+  return ModelAccess::State(model).calibrator->Parameters().at(name).get<std::vector<double>>();
 }
 
 // The true temperature follows from the logits around a voxel. Of what a single temperature leaves
@@ -82,15 +82,15 @@ TEST(LocalTemperature, StartsAtTheIdentityOrAtTheTemperatureOfASample) {
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-6);
 
   const Model start = FitAs("lts(z, epochs=0)", scene, 7);
-  const double ts = FitAs("ts(z)", scene, 7).state().fit.outcome.nll_after;
-  EXPECT_NEAR(start.state().fit.outcome.nll_after, ts, 1e-5);
+  const double ts = FitAs("ts(z)", scene, 7).report().nll_after;
+  EXPECT_NEAR(start.report().nll_after, ts, 1e-5);
 }
 
 TEST(LocalTemperature, SaysWhatItWasTrainedOn) {
   const Scene scene = RandomScene({.num_cases = 5, .num_classes = 3});
-  const FitOutcome outcome = FitAs("lts(z, epochs=3)", scene, 7).state().fit.outcome;
+  const FitOutcome outcome = FitAs("lts(z, epochs=3)", scene, 7).report();
   EXPECT_EQ(outcome.solver, "adam");
-  EXPECT_EQ(outcome.status, "trained");
+  EXPECT_EQ(outcome.status, FitStatus::kTrained);
   EXPECT_EQ(outcome.training.epochs, 3);
   EXPECT_EQ(outcome.training.voxels, 4 * scene.num_voxels());
   EXPECT_EQ(outcome.training.validation_voxels, scene.num_voxels());
@@ -104,11 +104,11 @@ TEST(LocalTemperature, SaysWhatItWasTrainedOn) {
 
 TEST(LocalTemperature, OneClassOrEqualLogitsLeaveNothingToFit) {
   const Model one = FitAs("lts(z)", RandomScene({.num_classes = 1}), 7);
-  EXPECT_EQ(one.state().fit.outcome.status, "nothing_to_fit");
-  EXPECT_EQ(one.state().fit.outcome.nll_after, 0.0);
+  EXPECT_EQ(one.report().status, FitStatus::kNothingToFit);
+  EXPECT_EQ(one.report().nll_after, 0.0);
   Scene flat = RandomScene({.num_classes = 3});
   for (auto& members : flat.logits) std::fill(members[0].begin(), members[0].end(), 2.0f);
-  EXPECT_EQ(FitAs("lts(z)", flat, 7).state().fit.outcome.status, "nothing_to_fit");
+  EXPECT_EQ(FitAs("lts(z)", flat, 7).report().status, FitStatus::kNothingToFit);
 }
 
 bool Says(const FitOutcome& outcome, const std::string& part) {
@@ -124,11 +124,11 @@ TEST(LocalTemperature, ARegionWithoutLabelsLeavesNothingToFit) {
   for (auto& labels : scene.labels) std::fill(labels.begin(), labels.end(), 0);
   for (const char* pipeline : {"lts(z, region=all)", "ibts(z, region=all)"}) {
     const Model model = FitAs(pipeline, scene, 7);
-    const FitOutcome& outcome = model.state().fit.outcome;
-    EXPECT_EQ(outcome.status, "nothing_to_fit") << pipeline;
+    const FitOutcome& outcome = model.report();
+    EXPECT_EQ(outcome.status, FitStatus::kNothingToFit) << pipeline;
     EXPECT_TRUE(Says(outcome, "no labelled voxel lies in the region that counts")) << pipeline;
     EXPECT_FALSE(Says(outcome, "trained on as well")) << pipeline;
-    EXPECT_NEAR(outcome.nll_after, model.state().fit.nll_before, 1e-6) << pipeline;
+    EXPECT_NEAR(outcome.nll_after, model.report().nll_before, 1e-6) << pipeline;
   }
 }
 
@@ -139,8 +139,8 @@ TEST(LocalTemperature, SaysThatTheVoxelsTrainedOnHadToJudge) {
   for (size_t held = 0; held < 5; ++held) {
     Scene without = scene;
     std::fill(without.labels[held].begin(), without.labels[held].end(), 255);
-    const FitOutcome outcome = FitAs("lts(z, epochs=1)", without, 7).state().fit.outcome;
-    EXPECT_EQ(outcome.status, "trained");
+    const FitOutcome outcome = FitAs("lts(z, epochs=1)", without, 7).report();
+    EXPECT_EQ(outcome.status, FitStatus::kTrained);
     said += Says(outcome, "no labelled voxel in the validation cases") ? 1 : 0;
   }
   EXPECT_EQ(said, 1);
@@ -219,9 +219,8 @@ TEST(LocalTemperatureImage, FitsWithImagesAndRefusesOthers) {
   options.num_cases = 6;
   const Simulated data(options);
   const Model model = data.FitModel("lts_image(z, epochs=10)");
-  EXPECT_EQ(model.state().calibrator->counts(3).optimised, 8 * 76 + 76);
-  EXPECT_LE(model.state().fit.outcome.training.validation_nll,
-            model.state().fit.outcome.training.identity_nll);
+  EXPECT_EQ(ModelAccess::State(model).calibrator->counts(3).optimised, 8 * 76 + 76);
+  EXPECT_LE(model.report().training.validation_nll, model.report().training.identity_nll);
   EXPECT_EQ(Filter(model, "t5").size(), 76u);
 
   Dataset without = data.dataset();
@@ -268,7 +267,7 @@ TEST(LocalTemperatureImage, KeepsTheIdentityWhereTrainingEndsAboveIt) {
   Dataset dataset = testing::WriteScene(scene, folder.File("data"));
   for (Case& c : dataset.cases) c.image = c.labels;
   const Model model = Fit(dataset, "lts_image(z, start=zero, epochs=0)").model;
-  EXPECT_TRUE(Says(model.state().fit.outcome, "the identity is kept"));
+  EXPECT_TRUE(Says(model.report(), "the identity is kept"));
   for (const float found : Temperatures(model, dataset)) ASSERT_NEAR(found, 1.0, 3e-7);
 }
 

@@ -18,7 +18,7 @@ std::vector<double> MatrixMap(const std::vector<double>& z) {
 TEST(MatrixScaling, RecoversTheMapUpToItsGaugeAndIsNoWorseThanTheTruth) {
   const KnownScene known = DrawFrom(MatrixMap, 3);
   const Model model = FitTo(known.scene, "ms(z, kappa=0)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_LE(LossOf(model), known.true_nll);
   EXPECT_GE(LossOf(model), known.true_nll - 30.0 / 40000.0);
   // Differences of rows do not depend on the gauge.
@@ -46,20 +46,20 @@ TEST(MatrixScaling, SaysWhenThereIsNoFiniteOptimum) {
     for (int32_t& label : labels) label = label == 2 ? 1 : label;
   }
   const Model endless = FitTo(known.scene, "ms(z, kappa=0)");
-  EXPECT_EQ(endless.state().fit.outcome.status, "unbounded");
-  EXPECT_FALSE(endless.state().fit.outcome.certificates[0].bounded);
-  EXPECT_FALSE(endless.state().fit.outcome.warnings.empty());
+  EXPECT_EQ(endless.report().status, FitStatus::kUnbounded);
+  EXPECT_FALSE(endless.report().certificates[0].bounded);
+  EXPECT_FALSE(endless.report().warnings.empty());
   const Model held = FitTo(known.scene, "ms(z)");
-  EXPECT_EQ(held.state().fit.outcome.status, "converged");
-  EXPECT_TRUE(held.state().fit.outcome.certificates[0].bounded);
-  EXPECT_TRUE(held.state().fit.outcome.certificates[0].gap.has_value());
+  EXPECT_EQ(held.report().status, FitStatus::kConverged);
+  EXPECT_TRUE(held.report().certificates[0].bounded);
+  EXPECT_TRUE(held.report().certificates[0].gap.has_value());
 }
 
 TEST(MatrixScaling, ReportsPassesThatRunOut) {
   const Model model =
       FitTo(DrawFrom(MatrixMap, 3).scene, "ms(z, max_passes=2, gradient_tolerance=1e-15)");
-  EXPECT_EQ(model.state().fit.outcome.status, "not_converged");
-  EXPECT_FALSE(model.state().fit.outcome.warnings.empty());
+  EXPECT_EQ(model.report().status, FitStatus::kNotConverged);
+  EXPECT_FALSE(model.report().warnings.empty());
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <limits>
 
 #include "core/json.h"
+#include "core/options.h"
 #include "core/throw.h"
 #include "kernels/entropy.h"
 #include "kernels/softmax.h"
 #include "methods/shared/applied_loss.h"
+#include "methods/shared/calibrator_info.h"
 #include "methods/shared/entropy_split.h"
 
 namespace segcal {
@@ -65,7 +67,9 @@ class MetaCal final : public PixelCalibrator {
   }
 
   // No threshold is null: JSON has no infinity.
-  Json Parameters() const override { return {{"gamma", JsonNumber(gamma_)}, {"beta", beta_}}; }
+  Json Parameters() const override {
+    return {{"gamma", gamma_ < kInfinity ? Json(gamma_) : Json(nullptr)}, {"beta", beta_}};
+  }
 
   std::vector<Claim> Claims() const override {
     if constexpr (!kStar) return {};

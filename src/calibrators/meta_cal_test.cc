@@ -17,11 +17,10 @@ namespace {
 
 using testing::ApplyInMemory;
 using testing::FitAs;
-using testing::OutcomeOf;
 using testing::RandomScene;
 using testing::Scene;
 
-Json ParametersOf(const Model& model) { return model.state().calibrator->Parameters(); }
+Json ParametersOf(const Model& model) { return ModelAccess::State(model).calibrator->Parameters(); }
 double GammaOf(const Model& model) { return ParametersOf(model)["gamma"].get<double>(); }
 
 // Entropy of softmax(z) of every voxel of a case, in double.
@@ -66,7 +65,7 @@ TEST(MetaCal, SendsAwayTheShareOfCorrectVoxelsItWasAskedFor) {
     const Model model = FitAs("meta(z, alpha=" + std::to_string(alpha) + ")", scene);
     const double tolerance = 4.0 * std::sqrt(alpha * (1.0 - alpha) / 500.0);
     EXPECT_NEAR(MisCoverage(scene, GammaOf(model)), alpha, tolerance) << alpha;
-    EXPECT_EQ(OutcomeOf(model).status, "converged");
+    EXPECT_EQ(model.report().status, FitStatus::kConverged);
   }
 }
 
@@ -126,9 +125,9 @@ TEST(MetaCal, FitsTheTemperatureBelowTheThreshold) {
   double low = 0.05, high = 2.0;
   for (int i = 0; i < 40; ++i) (slope(0.5 * (low + high)) > 0.0 ? high : low) = 0.5 * (low + high);
   EXPECT_NEAR(ParametersOf(model)["beta"].get<double>(), low, 0.01);
-  const Certificate& certificate = OutcomeOf(model).certificates.at(0);
+  const Certificate& certificate = model.report().certificates.at(0);
   EXPECT_LE(certificate.gradient, 1e-6);
-  EXPECT_LT(certificate.voxels, model.state().fit.labelled - 500);
+  EXPECT_LT(certificate.voxels, model.report().data.labelled - 500);
 }
 
 TEST(MetaCal, DependsOnTheSeedAndNotOnThreads) {
@@ -167,18 +166,18 @@ TEST(MetaCal, WithoutAThresholdScalesAllVoxels) {
   const Scene scene = RandomScene({.shape = {60, 60}});
   const Model model = FitAs("meta(z, mode=accuracy, accuracy=0.01)", scene);
   EXPECT_TRUE(ParametersOf(model)["gamma"].is_null());
-  EXPECT_FALSE(OutcomeOf(model).warnings.empty());
+  EXPECT_FALSE(model.report().warnings.empty());
   const Scene few = RandomScene({.num_cases = 1, .shape = {9}});
   const Model small = FitAs("meta_star(z)", few);
   EXPECT_TRUE(ParametersOf(small)["gamma"].is_null());
-  EXPECT_NE(OutcomeOf(small).warnings.back().find("10 are required"), std::string::npos)
-      << OutcomeOf(small).warnings.back();
+  EXPECT_NE(small.report().warnings.back().find("10 are required"), std::string::npos)
+      << small.report().warnings.back();
 }
 
 TEST(MetaCal, OneClassHasNothingToFit) {
   const Scene scene = RandomScene({.num_classes = 1});
   const Model model = FitAs("meta(z)", scene);
-  EXPECT_EQ(OutcomeOf(model).status, "nothing_to_fit");
+  EXPECT_EQ(model.report().status, FitStatus::kNothingToFit);
   for (const float q : ApplyInMemory(model, scene, 0)) ASSERT_EQ(q, 1.0f);
 }
 

@@ -2,8 +2,9 @@
 #include <algorithm>
 
 #include "core/json.h"
+#include "core/options.h"
 #include "kernels/softmax.h"
-#include "methods/shared/calibrator.h"
+#include "methods/shared/calibrator_info.h"
 
 namespace segcal {
 namespace {
@@ -23,7 +24,7 @@ class NoCalibration final : public PixelCalibrator {
     const auto n = static_cast<double>(context.survey.labelled);
     FitOutcome outcome;
     outcome.solver = "none";
-    outcome.status = "nothing_to_fit";
+    outcome.status = FitStatus::kNothingToFit;
     outcome.passes = 1;
     outcome.nll_after = context.survey.at_one.loss / n;
     return outcome;

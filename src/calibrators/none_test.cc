@@ -28,10 +28,10 @@ TEST(NoCalibration, ReportsTheLossOfTheInput) {
         std::log(sum) - static_cast<double>(scene.logits[0][0][static_cast<size_t>(label * n + v)]);
     ++count;
   }
-  EXPECT_EQ(model.state().fit.labelled, count);
-  EXPECT_NEAR(model.state().fit.nll_before, loss / static_cast<double>(count), 1e-6);
-  EXPECT_EQ(model.state().fit.nll_before, model.state().fit.outcome.nll_after);
-  EXPECT_EQ(model.state().fit.outcome.status, "nothing_to_fit");
+  EXPECT_EQ(model.report().data.labelled, count);
+  EXPECT_NEAR(model.report().nll_before, loss / static_cast<double>(count), 1e-6);
+  EXPECT_EQ(model.report().nll_before, model.report().nll_after);
+  EXPECT_EQ(model.report().status, FitStatus::kNothingToFit);
 }
 
 }  // namespace

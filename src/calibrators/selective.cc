@@ -5,10 +5,12 @@
 #include <cmath>
 
 #include "core/json.h"
+#include "core/options.h"
 #include "core/throw.h"
 #include "methods/selective/selective_scaling.h"
 #include "methods/selective/selector_problem.h"
 #include "methods/shared/applied_loss.h"
+#include "methods/shared/calibrator_info.h"
 #include "methods/training/training.h"
 
 namespace segcal {
@@ -179,7 +181,7 @@ void Selective::TrainSelector(const FitContext& context,
       PopulationStatistics(shape, fit.parameters, training, context.stream.num_workers());
   scaling_.selector.emplace(shape, std::move(fit.parameters), std::move(statistics));
   outcome->solver = "adamw";
-  outcome->status = "trained";
+  outcome->status = FitStatus::kTrained;
   outcome->training = std::move(fit.report);
   outcome->training.voxels = training.num_voxels();
   outcome->training.validation_voxels = validation.num_voxels();

@@ -55,7 +55,7 @@ Model FitOn(const Scene& scene, const std::string& pipeline, int threads = 2) {
   return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), /*seed=*/3);
 }
 double Figure(const Model& model, const std::string& name) {
-  return model.state().fit.outcome.figures.at(name);
+  return model.report().figures.at(name);
 }
 
 // Flags a voxel if a log-probability is below -10: for a tell-tale scene, if its decision is wrong.
@@ -169,15 +169,15 @@ TEST(Selective, LearnsToFindMispredictions) {
   EXPECT_GT(Figure(model, "misprediction_recall"), 0.95);
   EXPECT_GT(Figure(model, "misprediction_precision"), 0.95);
   EXPECT_EQ(Figure(model, "temperature"), 1e10);
-  EXPECT_LT(model.state().fit.outcome.nll_after, 0.9 * model.state().fit.nll_before);
-  EXPECT_EQ(model.state().fit.outcome.status, "trained");
+  EXPECT_LT(model.report().nll_after, 0.9 * model.report().nll_before);
+  EXPECT_EQ(model.report().status, FitStatus::kTrained);
 }
 
 // Losses of one kind: what a constant score has, of three voxels in ten wrong and counted twice,
 // and what the selector has.
 TEST(Selective, ReportsTheLossItIsTrainedOn) {
   const FitOutcome outcome =
-      FitOn(TellTale(), "selective+ts(z, selective.learning_rate=0.01)").state().fit.outcome;
+      FitOn(TellTale(), "selective+ts(z, selective.learning_rate=0.01)").report();
   const double rate = 0.6 / 1.3;
   EXPECT_NEAR(outcome.training.identity_nll,
               -rate * std::log(rate) - (1.0 - rate) * std::log(1.0 - rate),
@@ -194,7 +194,8 @@ TEST(Selective, ChoosesTheTemperatureByRecall) {
   const Model fitted = FitOn(scene, "selective(z, epochs=0)");
   const Selector oracle = Selector::FromJson(OracleSelector(), kClasses, "oracle");
   const auto chosen = [&](double recall) {
-    return ChooseTemperature(*scene.Stream(2), Pooling{}, *base.state().calibrator, oracle, recall);
+    return ChooseTemperature(
+        *scene.Stream(2), Pooling{}, *ModelAccess::State(base).calibrator, oracle, recall);
   };
   EXPECT_EQ(chosen(0.51), 1e10);
   EXPECT_EQ(chosen(0.34), 2.0);
@@ -272,9 +273,9 @@ TEST(Selective, DeclaresWhatItsBaseKeeps) {
 TEST(Selective, FlagsNothingWhereEverythingIsRight) {
   const Scene scene = TellTale(/*wrong_share=*/0.0);
   const Model model = FitOn(scene, "selective(z)");
-  EXPECT_TRUE(model.state().calibrator->Parameters()["selector"].is_null());
+  EXPECT_TRUE(ModelAccess::State(model).calibrator->Parameters()["selector"].is_null());
   bool said = false;
-  for (const std::string& warning : model.state().fit.outcome.warnings) {
+  for (const std::string& warning : model.report().warnings) {
     said = said || warning.find("0 mispredictions") != std::string::npos;
   }
   EXPECT_TRUE(said);

@@ -3,7 +3,7 @@
 
 #include "core/json.h"
 #include "kernels/softmax.h"
-#include "methods/shared/calibrator.h"
+#include "methods/shared/calibrator_info.h"
 #include "methods/shared/temperature_fit.h"
 
 namespace segcal {

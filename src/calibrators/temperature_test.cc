@@ -22,7 +22,7 @@ using testing::SceneOptions;
 const Pooling kMeanLogitsPooling{};
 
 double BetaOf(const Model& model) {
-  return model.state().calibrator->Parameters()["beta"].get<double>();
+  return ModelAccess::State(model).calibrator->Parameters()["beta"].get<double>();
 }
 Model FitTs(const Scene& scene, int threads = 2) {
   return FitStream(*scene.Stream(threads), ParsePipeline("ts(z)"), 0);
@@ -50,10 +50,10 @@ TEST(TemperatureScaling, RecoversTheTemperatureLabelsWereDrawnFrom) {
   const Scene scene = RandomScene({.num_cases = 4, .shape = {300, 400}, .true_beta = 0.5});
   const Model model = FitTs(scene);
   EXPECT_NEAR(BetaOf(model), 0.5, 0.005);
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
-  ASSERT_EQ(model.state().fit.outcome.certificates.size(), 1u);
-  EXPECT_LE(model.state().fit.outcome.certificates[0].gradient, 1e-6);
-  EXPECT_LE(model.state().fit.outcome.passes, 4);
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
+  ASSERT_EQ(model.report().certificates.size(), 1u);
+  EXPECT_LE(model.report().certificates[0].gradient, 1e-6);
+  EXPECT_LE(model.report().passes, 4);
 }
 
 // Ding et al. 2021, Theorem 4: at an interior optimum the NLL is the entropy of the output.
@@ -76,7 +76,7 @@ TEST(TemperatureScaling, LossEqualsEntropyAtTheOptimum) {
       ++count;
     }
   }
-  EXPECT_NEAR(model.state().fit.outcome.nll_after, entropy / static_cast<double>(count), 2e-7);
+  EXPECT_NEAR(model.report().nll_after, entropy / static_cast<double>(count), 2e-7);
 }
 
 Scene WithLabels(Scene scene, const std::function<int32_t(const Scene&, size_t, int64_t)>& label) {
@@ -104,10 +104,10 @@ TEST(TemperatureScaling, AllCorrectLabelsEndAtTheCapAndSaySo) {
   });
   const Model model = FitTs(scene);
   EXPECT_EQ(BetaOf(model), 1e6);
-  EXPECT_EQ(model.state().fit.outcome.status, "at_bound");
-  EXPECT_FALSE(model.state().fit.outcome.certificates[0].bounded);
-  EXPECT_FALSE(model.state().fit.outcome.warnings.empty());
-  EXPECT_TRUE(std::isfinite(model.state().fit.outcome.nll_after));
+  EXPECT_EQ(model.report().status, FitStatus::kAtBound);
+  EXPECT_FALSE(model.report().certificates[0].bounded);
+  EXPECT_FALSE(model.report().warnings.empty());
+  EXPECT_TRUE(std::isfinite(model.report().nll_after));
 }
 
 TEST(TemperatureScaling, AllWrongLabelsEndAtInfiniteTemperature) {
@@ -116,20 +116,20 @@ TEST(TemperatureScaling, AllWrongLabelsEndAtInfiniteTemperature) {
   });
   const Model model = FitTs(scene);
   EXPECT_EQ(BetaOf(model), 0.0);
-  EXPECT_EQ(model.state().fit.outcome.status, "at_bound");
-  EXPECT_NEAR(model.state().fit.outcome.nll_after, std::log(5.0), 1e-6);
+  EXPECT_EQ(model.report().status, FitStatus::kAtBound);
+  EXPECT_NEAR(model.report().nll_after, std::log(5.0), 1e-6);
 }
 
 TEST(TemperatureScaling, OneClassHasNothingToFit) {
   const Model model = FitTs(RandomScene({.num_classes = 1}));
   EXPECT_EQ(BetaOf(model), 1.0);
-  EXPECT_EQ(model.state().fit.outcome.status, "nothing_to_fit");
-  EXPECT_EQ(model.state().fit.outcome.nll_after, 0.0);
+  EXPECT_EQ(model.report().status, FitStatus::kNothingToFit);
+  EXPECT_EQ(model.report().nll_after, 0.0);
 }
 
 TEST(TemperatureScaling, TwoClassesConverge) {
   const Model model = FitTs(RandomScene({.num_classes = 2, .shape = {200, 200}}));
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_NEAR(BetaOf(model), 0.5, 0.02);
 }
 

@@ -22,7 +22,7 @@ std::vector<double> VectorMap(const std::vector<double>& z) {
 TEST(VectorScaling, RecoversScalesAndIsNoWorseThanTheTruth) {
   const KnownScene known = DrawFrom(VectorMap, 4);
   const Model model = FitTo(known.scene, "vs(z, kappa=0)");
-  EXPECT_EQ(model.state().fit.outcome.status, "converged");
+  EXPECT_EQ(model.report().status, FitStatus::kConverged);
   EXPECT_LE(ResidualOf(model), 1e-6);
   EXPECT_LE(LossOf(model), known.true_nll);
   for (size_t c = 0; c < 4; ++c) {
@@ -43,7 +43,7 @@ TEST(VectorScaling, FixesWhatIsOffTheDiagonal) {
 
 TEST(VectorScaling, CountsItsParameters) {
   const ParameterCounts counts =
-      FitTo(DrawFrom(VectorMap, 4).scene, "vs(z)").state().calibrator->counts(20);
+      ModelAccess::State(FitTo(DrawFrom(VectorMap, 4).scene, "vs(z)")).calibrator->counts(20);
   EXPECT_EQ(counts.optimised, 40);
 }
 

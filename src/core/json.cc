@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/file.h"
@@ -35,6 +36,21 @@ void AppendNumber(double value, std::string* out) {
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
   out->append(buffer, end);
+}
+
+constexpr const char* kAnyNumber = "a number, null, \"inf\" or \"-inf\"";
+
+// What JsonNumber made of a number; nothing for other values.
+std::optional<double> NumberFromJson(const Json& json) {
+  if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (json.is_number()) return json.get<double>();
+  if (json == "inf") return std::numeric_limits<double>::infinity();
+  if (json == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+bool FitsInt64(const Json& integer) {
+  return !integer.is_number_unsigned() || integer.get<uint64_t>() <= uint64_t{INT64_MAX};
 }
 
 bool IsFlat(const Json& array) {
@@ -112,7 +128,11 @@ std::string DumpJson(const Json& json) {
   return out + "\n";
 }
 
-Json JsonNumber(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json JsonNumber(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  return value;
+}
 
 Json JsonNumbers(std::span<const double> values) {
   Json json = Json::array();
@@ -154,6 +174,10 @@ void JsonObject::Fail(const std::string& key, const char* required) const {
         required);
 }
 
+void JsonObject::FailToParse(const std::string& key, const Error& error) const {
+  Throw(ErrorCode::kBadData, "{}: \"{}\": {}", where_, key, error.what());
+}
+
 std::string JsonObject::String(const std::string& key) {
   const Json& value = Get(key, "a string");
   if (!value.is_string()) Fail(key, "a string");
@@ -167,8 +191,7 @@ std::string JsonObject::StringOr(const std::string& key, std::string fallback) {
 int64_t JsonObject::Integer(const std::string& key) {
   const Json& value = Get(key, "a whole number");
   if (!value.is_number_integer()) Fail(key, "a whole number");
-  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX})
-    Fail(key, "a whole number below 2^63");
+  if (!FitsInt64(value)) Fail(key, "a whole number below 2^63");
   return value.get<int64_t>();
 }
 
@@ -235,6 +258,38 @@ std::vector<double> JsonObject::Numbers(const std::string& key, int64_t count) {
           count);
   }
   return numbers;
+}
+
+double JsonObject::AnyNumber(const std::string& key) {
+  const std::optional<double> value = NumberFromJson(Any(key));
+  if (!value) Fail(key, kAnyNumber);
+  return *value;
+}
+
+std::vector<double> JsonObject::AnyNumbers(const std::string& key) {
+  std::vector<double> numbers;
+  for (const Json& item : Array(key)) {
+    const std::optional<double> value = NumberFromJson(item);
+    if (!value) Fail(key, "an array of numbers, null, \"inf\" or \"-inf\"");
+    numbers.push_back(*value);
+  }
+  return numbers;
+}
+
+uint64_t JsonObject::Unsigned(const std::string& key) {
+  const Json& value = Get(key, "a whole number from 0");
+  if (!value.is_number_unsigned()) Fail(key, "a whole number from 0");
+  return value.get<uint64_t>();
+}
+
+std::vector<int64_t> JsonObject::Integers(const std::string& key) {
+  std::vector<int64_t> integers;
+  for (const Json& item : Array(key)) {
+    if (!item.is_number_integer() || !FitsInt64(item))
+      Fail(key, "an array of whole numbers below 2^63");
+    integers.push_back(item.get<int64_t>());
+  }
+  return integers;
 }
 
 void JsonObject::CheckFormat(const std::string& key, const char* what, int64_t version) {

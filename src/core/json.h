@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/json_fwd.h"
+#include "segcal/error.h"
 
 namespace segcal {
 
@@ -25,7 +26,7 @@ Json ReadJson(const std::string& path);
 // newline.
 std::string DumpJson(const Json& json);
 
-// A number, or null where it is not finite: JSON has no NaN.
+// A number; null where it is NaN, "inf" or "-inf" where it is infinite: JSON has none of them.
 Json JsonNumber(double value);
 Json JsonNumbers(std::span<const double> values);
 
@@ -47,9 +48,24 @@ class JsonObject {
   std::vector<std::string> Strings(const std::string& key);
   std::vector<double> Numbers(const std::string& key);
   std::vector<double> Numbers(const std::string& key, int64_t count);  // so many, no others
+  // As JsonNumber writes them.
+  double AnyNumber(const std::string& key);
+  std::vector<double> AnyNumbers(const std::string& key);
+  uint64_t Unsigned(const std::string& key);
+  std::vector<int64_t> Integers(const std::string& key);
   const Json& Array(const std::string& key);
   const Json& Object(const std::string& key);
   const Json& Any(const std::string& key);
+  // A string as `parse` understands it; an Error of `parse` gets this object's place.
+  template <class Parser>
+  auto Parse(const std::string& key, const Parser& parse) {
+    const std::string text = String(key);
+    try {
+      return parse(text);
+    } catch (const Error& error) {
+      FailToParse(key, error);
+    }
+  }
   // The number of the file's format; another one than `version` is an Error about a `what`.
   void CheckFormat(const std::string& key, const char* what, int64_t version);
 
@@ -60,6 +76,7 @@ class JsonObject {
  private:
   const Json& Get(const std::string& key, const char* required);
   [[noreturn]] void Fail(const std::string& key, const char* required) const;
+  [[noreturn]] void FailToParse(const std::string& key, const Error& error) const;
 
   const Json& json_;
   std::string where_;

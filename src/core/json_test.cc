@@ -133,9 +133,41 @@ TEST(DumpJson, UsesTheShortestDecimal) {
 TEST(DumpJson, WritesNumbersThatAreNotFiniteAsNull) {
   EXPECT_EQ(DumpJson(Json(std::nan(""))), "null\n");
   EXPECT_EQ(DumpJson(Json(HUGE_VAL)), "null\n");
-  EXPECT_TRUE(JsonNumber(std::nan("")).is_null());
-  EXPECT_TRUE(JsonNumber(-HUGE_VAL).is_null());
-  EXPECT_EQ(JsonNumber(2.5).get<double>(), 2.5);
+}
+
+TEST(JsonNumber, ReadsBackWhateverItIs) {
+  EXPECT_EQ(DumpJson(JsonNumbers(std::vector<double>{2.5, std::nan(""), HUGE_VAL, -HUGE_VAL})),
+            "[2.5, null, \"inf\", \"-inf\"]\n");
+  const double values[] = {2.5, HUGE_VAL, -HUGE_VAL, -0.0, 5e-324, 1.0 / 3.0};
+  const Json json = {{"all", JsonNumbers(values)}, {"none", JsonNumber(std::nan(""))}};
+  const Json text = ParseJson(DumpJson(json), "text");
+  JsonObject object(text, "text");
+  const std::vector<double> read = object.AnyNumbers("all");
+  ASSERT_EQ(read.size(), std::size(values));
+  for (size_t i = 0; i < read.size(); ++i)
+    EXPECT_EQ(std::bit_cast<uint64_t>(read[i]), std::bit_cast<uint64_t>(values[i]));
+  EXPECT_TRUE(std::isnan(object.AnyNumber("none")));
+}
+
+TEST(JsonNumber, IsNoOtherText) {
+  for (const char* value : {"\"infinity\"", "\"1\"", "true", "[]"}) {
+    const Json json = ParseJson(std::string("{\"x\": ") + value + "}", "text");
+    ExpectError(ErrorCode::kBadData, {"text: \"x\" is", "a number"}, [&] {
+      JsonObject(json, "text").AnyNumber("x");
+    });
+  }
+}
+
+TEST(JsonObject, KeepsWholeNumbersOf64Bits) {
+  const Json json =
+      ParseJson(R"({"u": 18446744073709551615, "i": [-1, 9223372036854775807]})", "t");
+  JsonObject object(json, "t");
+  EXPECT_EQ(object.Unsigned("u"), UINT64_MAX);
+  EXPECT_EQ(object.Integers("i"), (std::vector<int64_t>{-1, INT64_MAX}));
+  ExpectError(ErrorCode::kBadData, {"below 2^63"}, [&] { object.Integer("u"); });
+  ExpectError(ErrorCode::kBadData, {"\"i\""}, [&] { object.Unsigned("i"); });
+  const Json negative = {{"u", -1}};
+  ExpectError(ErrorCode::kBadData, {"from 0"}, [&] { JsonObject(negative, "t").Unsigned("u"); });
 }
 
 TEST(DumpJson, ReplacesInvalidTextInsteadOfFailing) {

@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/train_json.h"
 
+#include <cmath>
 #include <limits>
 
 #include "core/json.h"
+#include "core/throw.h"
 
 namespace segcal {
 namespace {
 
-// A loss that is not finite is kept as null and stands for the worst.
-double LossAt(JsonObject* object, const std::string& key) {
-  return object->OptionalNumber(key).value_or(std::numeric_limits<double>::infinity());
+// One number per epoch.
+std::vector<double> EpochNumbers(JsonObject* object, const std::string& key, size_t count) {
+  std::vector<double> numbers = object->AnyNumbers(key);
+  if (numbers.size() != count)
+    Throw(ErrorCode::kBadData,
+          "{}: {} has {} numbers, {} are required",
+          object->where(),
+          key,
+          numbers.size(),
+          count);
+  return numbers;
 }
 
 }  // namespace
+
+double LossAt(JsonObject* object, const std::string& key) {
+  const double loss = object->AnyNumber(key);
+  return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+}
 
 Json HistoryToJson(const std::vector<TrainEpoch>& history) {
   std::vector<double> rates;
@@ -24,15 +39,16 @@ Json HistoryToJson(const std::vector<TrainEpoch>& history) {
     training.push_back(epoch.training_loss);
     validation.push_back(epoch.validation_loss);
   }
-  return {{"learning_rate", rates}, {"training_loss", training}, {"validation_loss", validation}};
+  return {{"learning_rate", JsonNumbers(rates)},
+          {"training_loss", JsonNumbers(training)},
+          {"validation_loss", JsonNumbers(validation)}};
 }
 
 std::vector<TrainEpoch> HistoryFromJson(const Json& json, const std::string& where) {
   JsonObject object(json, where);
-  const std::vector<double> rates = object.Numbers("learning_rate");
-  const auto count = static_cast<int64_t>(rates.size());
-  const std::vector<double> training = object.Numbers("training_loss", count);
-  const std::vector<double> validation = object.Numbers("validation_loss", count);
+  const std::vector<double> rates = object.AnyNumbers("learning_rate");
+  const std::vector<double> training = EpochNumbers(&object, "training_loss", rates.size());
+  const std::vector<double> validation = EpochNumbers(&object, "validation_loss", rates.size());
   object.Finish();
   std::vector<TrainEpoch> history;
   for (size_t e = 0; e < rates.size(); ++e) {

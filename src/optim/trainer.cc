@@ -7,9 +7,12 @@
 #include <optional>
 
 #include "core/check.h"
+#include "core/names.h"
 
 namespace segcal {
 namespace {
+
+constexpr NameList<4> kStopNames = {"max_epochs", "patience", "hook", "not_finite"};
 
 // All minibatches of the next epoch; their mean loss, or nothing where a loss or gradient is not
 // finite. The parameters are then those before the step at fault.
@@ -52,18 +55,10 @@ bool OutOfPatience(const TrainOptions& options, const TrainState& state) {
 
 }  // namespace
 
-const char* Name(TrainStop stop) noexcept {
-  switch (stop) {
-    case TrainStop::kMaxEpochs:
-      return "max_epochs";
-    case TrainStop::kPatience:
-      return "patience";
-    case TrainStop::kHook:
-      return "hook";
-    case TrainStop::kNotFinite:
-      break;
-  }
-  return "not_finite";
+const char* Name(TrainStop stop) noexcept { return FindName(stop, kStopNames); }
+
+TrainStop ParseTrainStop(const std::string& name) {
+  return ParseName<TrainStop>("end of a training", name, kStopNames);
 }
 
 TrainState StartTraining(Trainable* problem,

@@ -8,6 +8,7 @@
 
 #include "optim/adam.h"
 #include "optim/plateau.h"
+#include "segcal/training_report.h"
 
 namespace segcal {
 
@@ -38,13 +39,6 @@ struct TrainOptions {
   int64_t patience = 20;
 };
 
-// One epoch as it went.
-struct TrainEpoch {
-  double learning_rate = 0.0;
-  double training_loss = 0.0;    // mean over the epoch's minibatches, while they change
-  double validation_loss = 0.0;  // at its end
-};
-
 // All that a training is between two epochs. Continued from here it gives the same bits as if it
 // had not stopped.
 struct TrainState {
@@ -59,14 +53,6 @@ struct TrainState {
 
   int64_t epochs() const noexcept { return static_cast<int64_t>(history.size()); }
 };
-
-enum class TrainStop {
-  kMaxEpochs,  // all epochs done
-  kPatience,   // no new best for `patience` epochs
-  kHook,       // the caller said so, for example because the trial was pruned
-  kNotFinite   // a loss or gradient was not finite; the best parameters are those before
-};
-const char* Name(TrainStop stop) noexcept;
 
 struct TrainResult {
   TrainState state;  // its best_parameters are the answer: never worse than the start on validation

@@ -45,7 +45,7 @@ class ApplyJob {
            const CaseStream& stream,
            std::string folder,
            const ApplyOptions& options)
-      : state_(model.state()),
+      : state_(ModelAccess::State(model)),
         stream_(stream),
         folder_(std::move(folder)),
         options_(options),
@@ -175,7 +175,7 @@ ApplyResult Apply(const Model& model,
                   const Dataset& dataset,
                   const std::string& folder,
                   const ApplyOptions& options) {
-  const ModelState& state = model.state();
+  const ModelState& state = ModelAccess::State(model);
   CheckCompatible(model, dataset);
   if (options.dtype != DType::kF16 && options.dtype != DType::kF32) {
     Throw(ErrorCode::kInvalidArgument,

@@ -54,7 +54,7 @@ void ApplyToArrays(const ModelState& state,
                    const RunOptions& run) {
   const int threads = run.threads > 0 ? run.threads : AvailableThreads();
   const auto bound = state.calibrator->Bind(reader, state.spec.pooling, {.threads = threads});
-  const Properties properties = state.calibrator->properties();
+  const Properties properties = state.properties();
   std::vector<ArrayWorkspace> workspaces(static_cast<size_t>(threads));
   const int64_t num_blocks = (reader.num_voxels() + kBlockVoxels - 1) / kBlockVoxels;
   ParallelFor(num_blocks, threads, [&](int64_t b, int worker) {
@@ -75,7 +75,7 @@ void ApplyToArrays(const ModelState& state,
 }  // namespace
 
 void Apply(const Model& model, const Case& entry, const ApplyOutputs& out, const RunOptions& run) {
-  const ModelState& state = model.state();
+  const ModelState& state = ModelAccess::State(model);
   const Dataset dataset = MakeDataset(model, entry);
   CheckCompatible(model, dataset);
   const StreamOptions options = MakeStreamOptions(run);

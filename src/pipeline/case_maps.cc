@@ -147,7 +147,7 @@ void FillSlab(const CaseReader& reader,
   std::vector<std::unique_ptr<BoundCalibrator>> bound;
   bound.reserve(models.size());
   for (size_t m = 0; m < models.size(); ++m) {
-    const ModelState& state = models[m].state();
+    const ModelState& state = ModelAccess::State(models[m]);
     bound.push_back(state.calibrator->Bind(reader, state.spec.pooling, options));
   }
   VoxelBlock block;
@@ -164,8 +164,9 @@ void FillSlab(const CaseReader& reader,
       std::copy_n(mean.labels + part.lane, part.count, slab->labels.begin() + part.voxel);
       MapFreeEnergy(mean, part, slab);
       for (size_t m = 0; m < models.size(); ++m) {
-        const Tile tile = block.PoolTileInto(t, models[m].state().spec.pooling, &buffer);
-        MapTile(tile, models[m].state(), *bound[m], part, &emit, &slab->models[m]);
+        const Tile tile =
+            block.PoolTileInto(t, ModelAccess::State(models[m]).spec.pooling, &buffer);
+        MapTile(tile, ModelAccess::State(models[m]), *bound[m], part, &emit, &slab->models[m]);
       }
     }
   }
@@ -213,7 +214,7 @@ CaseMaps MapCase(const Dataset& dataset,
   std::vector<Pooling> poolings = {kMeanLogits};
   for (const Model& model : models) {
     CheckCompatible(model, dataset);
-    poolings.push_back(model.state().spec.pooling);
+    poolings.push_back(ModelAccess::State(model).spec.pooling);
   }
   const CaseStream stream(single, poolings, MakeStreamOptions(run));
   const auto reader = stream.Open(0);

@@ -41,7 +41,7 @@ void CheckCompatible(const Model& model, const Dataset& dataset) {
           dataset.classes[c],
           dataset.name);
   }
-  CheckNeeds(model.state().calibrator->needs(), dataset);
+  CheckNeeds(ModelAccess::State(model).calibrator->needs(), dataset);
   if (model.input() != dataset.input) {
     Throw(ErrorCode::kInvalidArgument,
           "the model {} takes {}, the data set \"{}\" holds {}",

@@ -100,7 +100,7 @@ class Evaluation {
     CaseState& state = cases_[static_cast<size_t>(c)];
     std::call_once(state.made, [&] {
       for (const Model& model : models_) {
-        const ModelState& fitted = model.state();
+        const ModelState& fitted = ModelAccess::State(model);
         state.bound.push_back(
             fitted.calibrator->Bind(reader, fitted.spec.pooling, MakeBindOptions(stream_)));
       }
@@ -122,7 +122,7 @@ class Evaluation {
       Tile tile;
       Workspace& work = workspaces_[static_cast<size_t>(worker)];
       for (size_t m = 0; m < models_.size(); ++m) {
-        const Pooling& pooling = models_[m].state().spec.pooling;
+        const Pooling& pooling = ModelAccess::State(models_[m]).spec.pooling;
         if (pooled == nullptr || !(*pooled == pooling)) {
           tile = block.PoolTileInto(t, pooling, &work.tile);
           if (needs_free_energy_) FreeEnergyTile(tile, work.free_energy);
@@ -131,7 +131,7 @@ class Evaluation {
         // Rows are counted where they are pooled first, not again for every pooling.
         const int64_t renormalised = block.TakeRenormalised();
         if (m == 0) renormalised_ += renormalised;
-        AddTile(tile, models_[m].state(), *state, m, &work, &sums[m]);
+        AddTile(tile, ModelAccess::State(models_[m]), *state, m, &work, &sums[m]);
       }
     }
     for (Accumulators& family : sums) family.Flush();
@@ -259,7 +259,7 @@ Model Baseline(const Dataset& dataset, const std::string& pipeline) {
   CheckDataset(dataset, DatasetTitle(dataset));
   const PipelineSpec spec = ParsePipeline(pipeline);
   Model model = UnfittedModel(spec, dataset.classes, *dataset.input);
-  if (model.state().calibrator->counts(dataset.num_classes()).optimised > 0) {
+  if (ModelAccess::State(model).calibrator->counts(dataset.num_classes()).optimised > 0) {
     Throw(ErrorCode::kInvalidArgument,
           "{} must be fitted first: segcal fit DATASET -p '{}' -o model.json",
           model.pipeline(),
@@ -277,7 +277,7 @@ EvaluateResult Evaluate(const Dataset& dataset,
   std::vector<Pooling> poolings;
   for (const Model& model : models) {
     CheckCompatible(model, dataset);
-    poolings.push_back(model.state().spec.pooling);
+    poolings.push_back(ModelAccess::State(model).spec.pooling);
   }
   const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
   std::vector<std::string> skipped;

@@ -70,13 +70,13 @@ std::vector<std::string> DataWarnings(const Dataset& dataset, const Survey& surv
 FitReport MakeReport(const CaseStream& stream, const Survey& survey, FitOutcome outcome) {
   std::vector<std::string> warnings = DataWarnings(stream.dataset(), survey);
   outcome.warnings.insert(outcome.warnings.begin(), warnings.begin(), warnings.end());
-  return {.data_name = stream.dataset().name,
-          .cases = stream.num_cases(),
-          .voxels = survey.voxels,
-          .labelled = survey.labelled,
-          .hash = survey.hash,
-          .nll_before = survey.at_one.loss / static_cast<double>(survey.labelled),
-          .outcome = std::move(outcome)};
+  return {std::move(outcome),
+          {.name = stream.dataset().name,
+           .cases = stream.num_cases(),
+           .voxels = survey.voxels,
+           .labelled = survey.labelled,
+           .hash = survey.hash},
+          survey.at_one.loss / static_cast<double>(survey.labelled)};
 }
 
 // What one fit sees: its sample, its survey and the context made of them.
@@ -192,7 +192,6 @@ Model FitStream(const CaseStream& stream,
   state->classes = stream.dataset().classes;
   state->input = stream.dataset().input.value();
   state->floor = InputFloor(state->input);
-  state->calibrator = MakeCalibrator(spec.stages, spec.options);
 
   Prepared all(stream, spec, seed);
   std::vector<Fold> folds;
@@ -213,12 +212,14 @@ Model FitStream(const CaseStream& stream,
     kept.emplace(checkpoint.path, IdentifyFit(all.context, spec, search), checkpoint.resume);
     all.context.checkpoint = &*kept;
   }
-  FitOutcome outcome = state->calibrator->Fit(all.context);
+  std::unique_ptr<Calibrator> calibrator = MakeCalibrator(spec.stages, spec.options);
+  FitOutcome outcome = calibrator->Fit(all.context);
+  state->calibrator = std::move(calibrator);
   // What was chosen becomes part of the pipeline: fitted with it again, the optimum is the same.
   for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;
   state->pipeline = FormatPipeline(state->spec);
   state->fit = MakeReport(stream, all.survey, std::move(outcome));
-  return Model(std::move(state));
+  return ModelAccess::Make(std::move(state));
 }
 
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options) {

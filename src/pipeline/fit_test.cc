@@ -27,7 +27,7 @@ FitOptions FitOn(int threads) {
 }
 
 bool Warns(const Model& model, const std::string& part) {
-  const auto& warnings = model.state().fit.outcome.warnings;
+  const auto& warnings = model.report().warnings;
   return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& warning) {
     return warning.find(part) != std::string::npos;
   });
@@ -37,13 +37,13 @@ TEST(Fit, TakesTheCalibrationCasesWhereTheDataSetNamesSplits) {
   const TempFolder folder;
   Scene scene = RandomScene({.num_cases = 4, .shape = {30, 30}});
   const Dataset all = WriteScene(scene, folder.path());
-  EXPECT_EQ(Fit(all, "ts(z)").model.state().fit.cases, 4);
+  EXPECT_EQ(Fit(all, "ts(z)").model.report().data.cases, 4);
   Dataset split = all;
   split.cases[1].split = "calibration";
   split.cases[3].split = "test";
   const Model model = Fit(split, "ts(z)").model;
-  EXPECT_EQ(model.state().fit.cases, 1);
-  EXPECT_EQ(model.state().fit.voxels, 900);
+  EXPECT_EQ(model.report().data.cases, 1);
+  EXPECT_EQ(model.report().data.voxels, 900);
   for (Case& c : split.cases) c.split = "test";
   ExpectError(
       ErrorCode::kInvalidArgument, {"\"calibration\"", "test"}, [&] { Fit(split, "ts(z)"); });
@@ -56,7 +56,7 @@ TEST(Fit, TakesTheSplitItIsTold) {
   dataset.cases[1].split = dataset.cases[2].split = "test";
   FitOptions options;
   options.split = "test";
-  EXPECT_EQ(Fit(dataset, "ts(z)", options).model.state().fit.cases, 2);
+  EXPECT_EQ(Fit(dataset, "ts(z)", options).model.report().data.cases, 2);
   options.split = "validation";
   ExpectError(ErrorCode::kInvalidArgument, {"\"validation\"", "calibration, test"}, [&] {
     Fit(dataset, "ts(z)", options);
@@ -123,15 +123,14 @@ TEST(Fit, UsesNoMaskedVoxel) {
   const Dataset whole = WriteScene(scene, folder.File("whole"));
   scene.masks = {std::vector<uint8_t>(1600, 1)};
   for (size_t v = 0; v < 800; ++v) scene.masks[0][v] = 0;
-  const FitReport masked = Fit(WriteScene(scene, folder.File("masked")), "ts(z)").model.state().fit;
-  EXPECT_EQ(masked.labelled, 800);
-  EXPECT_EQ(masked.voxels, 1600);
+  const FitReport masked = Fit(WriteScene(scene, folder.File("masked")), "ts(z)").model.report();
+  EXPECT_EQ(masked.data.labelled, 800);
+  EXPECT_EQ(masked.data.voxels, 1600);
   for (size_t v = 0; v < 800; ++v) scene.labels[0][v] = 255;
   scene.masks.clear();
-  const FitReport ignored =
-      Fit(WriteScene(scene, folder.File("ignored")), "ts(z)").model.state().fit;
+  const FitReport ignored = Fit(WriteScene(scene, folder.File("ignored")), "ts(z)").model.report();
   EXPECT_EQ(masked.nll_before, ignored.nll_before);
-  EXPECT_EQ(masked.outcome.nll_after, ignored.outcome.nll_after);
+  EXPECT_EQ(masked.nll_after, ignored.nll_after);
 }
 
 TEST(Fit, RefusesDataItCannotUse) {
@@ -171,7 +170,7 @@ TEST(Fit, SkipsBadCasesWhenToldToAndReportsThem) {
   FitOptions options = FitOn(2);
   options.run.skip_bad = true;
   const FitResult result = Fit(dataset, "ts(z)", options);
-  EXPECT_EQ(result.model.state().fit.cases, 2);
+  EXPECT_EQ(result.model.report().data.cases, 2);
   EXPECT_EQ(result.skipped.size(), 1u);
 }
 
@@ -185,7 +184,7 @@ TEST(Fit, ReportsProgressOfEveryPass) {
     if (stages.empty() || stages.back() != progress.stage) stages.push_back(progress.stage);
   };
   const Model model = Fit(dataset, "ts(z)", options).model;
-  EXPECT_EQ(static_cast<int64_t>(stages.size()), model.state().fit.outcome.passes);
+  EXPECT_EQ(static_cast<int64_t>(stages.size()), model.report().passes);
   EXPECT_EQ(stages.at(0), "survey");
 }
 

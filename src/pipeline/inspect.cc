@@ -12,6 +12,7 @@
 #include "kernels/softmax.h"
 #include "metrics/metric.h"
 #include "pipeline/compatible.h"
+#include "pipeline/model.h"
 #include "pipeline/run.h"
 
 namespace segcal {
@@ -226,17 +227,17 @@ DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
   return summary;
 }
 
-std::vector<MethodSummary> Methods(int64_t num_classes) {
+std::vector<MethodSummary> Methods(int64_t num_classes, InputKind input) {
   std::vector<MethodSummary> methods;
   for (const CalibratorInfo* info : Calibrators()) {
     std::vector<std::string> stages = {info->name};
     if (info->composes) stages.emplace_back("ts");  // the simplest base
     const auto calibrator = MakeCalibrator(stages, {});
-    const Properties properties = calibrator->properties();
+    const Properties properties = PipelineProperties(*calibrator, {}, input);
     const ParameterCounts counts = calibrator->counts(num_classes);
     methods.push_back({.name = fmt::format("{}", fmt::join(stages, "+")),
                        .translation_invariant = properties.translation_invariant,
-                       .preserves = Name(properties.preserves),
+                       .preserves = properties.preserves,
                        .optimised = counts.optimised,
                        .identifiable = counts.identifiable});
   }

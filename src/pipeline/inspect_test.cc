@@ -237,7 +237,7 @@ TEST(Methods, SayWhatTheyGuarantee) {
   for (const MethodSummary& method : Methods(5)) {
     if (method.name != "none" && method.name != "ts") continue;
     EXPECT_TRUE(method.translation_invariant);
-    EXPECT_EQ(method.preserves, "order");
+    EXPECT_EQ(method.preserves, Preserves::kOrder);
     EXPECT_EQ(method.optimised, method.name == "ts" ? 1 : 0);
     ++seen;
   }

@@ -7,20 +7,10 @@
 
 #include "methods/shared/calibrator.h"
 #include "pipeline/spec.h"
+#include "segcal/fit_report.h"
 #include "segcal/model.h"
 
 namespace segcal {
-
-// Where a model comes from; empty (no cases) for a model that was not fitted.
-struct FitReport {
-  std::string data_name;
-  int64_t cases = 0;
-  int64_t voxels = 0;
-  int64_t labelled = 0;
-  uint64_t hash = 0;  // of the values, decisions and labels it was fitted on
-  double nll_before = 0.0;
-  FitOutcome outcome;
-};
 
 // What a model file holds.
 struct ModelState {
@@ -29,8 +19,24 @@ struct ModelState {
   std::vector<std::string> classes;
   InputKind input = InputKind::kLogits;
   double floor = 0.0;
-  std::unique_ptr<Calibrator> calibrator;
+  std::unique_ptr<const Calibrator> calibrator;
   FitReport fit;
+
+  Properties properties() const;
+};
+
+// What a pipeline guarantees: what its calibrator does, and invariance to offsets wherever the
+// calibrator sees log-probabilities, which have none: after the mean of probabilities, and for
+// input that is not logits.
+Properties PipelineProperties(const Calibrator& calibrator,
+                              const Pooling& pooling,
+                              InputKind input);
+
+// The way from a model to its state and back, for the library itself.
+class ModelAccess {
+ public:
+  static const ModelState& State(const Model& model) noexcept { return *model.state_; }
+  static Model Make(std::shared_ptr<const ModelState> state) { return Model(std::move(state)); }
 };
 
 // A model that needs no fit, for baselines such as none(z).

@@ -26,10 +26,10 @@ std::string ToJson(const Dataset& dataset, const DatasetSummary& summary) {
                                    {"mean", JsonNumber(spread.mean)},
                                    {"quartiles", JsonNumbers(spread.quartiles)}});
   }
-  for (const MethodSummary& method : Methods(dataset.num_classes())) {
+  for (const MethodSummary& method : Methods(dataset.num_classes(), *dataset.input)) {
     json["methods"].push_back({{"name", method.name},
                                {"translation_invariant", method.translation_invariant},
-                               {"preserves", method.preserves},
+                               {"preserves", Name(method.preserves)},
                                {"optimised", method.optimised},
                                {"identifiable", method.identifiable}});
   }

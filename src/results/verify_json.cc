@@ -53,18 +53,18 @@ std::string ToJson(const VerifyResult& result) {
   const auto or_null = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
-  return DumpJson(
-      {{"segcal_verify", 1},
-       {"pipeline", result.pipeline},
-       {"properties",
-        {{"translation_invariant", result.translation_invariant}, {"preserves", result.preserves}}},
-       {"holds", result.holds()},
-       {"seed", result.seed},
-       {"dataset", or_null(result.dataset)},
-       {"split", or_null(result.split)},
-       {"parameters", ClaimsJson(result.claims)},
-       {"checks", ChecksJson(result.checks)},
-       {"skipped", result.skipped}});
+  return DumpJson({{"segcal_verify", 1},
+                   {"pipeline", result.pipeline},
+                   {"properties",
+                    {{"translation_invariant", result.translation_invariant},
+                     {"preserves", Name(result.preserves)}}},
+                   {"holds", result.holds()},
+                   {"seed", result.seed},
+                   {"dataset", or_null(result.dataset)},
+                   {"split", or_null(result.split)},
+                   {"parameters", ClaimsJson(result.claims)},
+                   {"checks", ChecksJson(result.checks)},
+                   {"skipped", result.skipped}});
 }
 
 }  // namespace segcal

@@ -59,7 +59,7 @@ struct VerifyWorkspace {
 class Verification {
  public:
   Verification(const Model& model, const VerifyOptions& options)
-      : state_(model.state()),
+      : state_(ModelAccess::State(model)),
         options_(options),
         form_{.classes = state_.classes, .input = state_.input, .pooling = state_.spec.pooling},
         generator_(form_, options.seed) {
@@ -246,7 +246,7 @@ void CheckOptions(const VerifyOptions& options) {
 
 VerifyResult Run(const Model& model, const Dataset* dataset, const VerifyOptions& options) {
   CheckOptions(options);
-  const bool needs_image = model.state().calibrator->needs().image;
+  const bool needs_image = ModelAccess::State(model).calibrator->needs().image;
   if (dataset == nullptr && (needs_image || options.voxels == 0)) {
     Throw(ErrorCode::kInvalidArgument,
           "{}: {}; give a data set",

@@ -218,11 +218,8 @@ void OffsetCheck::Add(const BoundCalibrator& bound,
 }
 
 VerifyCheck OffsetCheck::Finish() const {
-  return MakeCheck("translation",
-                   "generated",
-                   "float32",
-                   model_.calibrator->properties().translation_invariant,
-                   tally_);
+  return MakeCheck(
+      "translation", "generated", "float32", model_.properties().translation_invariant, tally_);
 }
 
 }  // namespace segcal

@@ -36,6 +36,23 @@ def test_a_fitted_model_holds(dataset, model):
         assert check["voxels"] == (24576 if check["input"] == "generated" else 1800)
 
 
+def test_properties_are_those_of_the_pipeline(dataset, tmp_path):
+    for pipeline, invariant in [("vs(z)", False), ("vs(p)", True), ("ms(p)", True)]:
+        path = tmp_path / "model.json"
+        declared = fit(dataset, pipeline, path)["properties"]
+        assert declared == {"translation_invariant": invariant, "preserves": "none"}, pipeline
+        result = verify(path)
+        assert result["properties"] == declared and result["holds"] is True
+        translation, = [c for c in result["checks"] if c["name"] == "translation"]
+        assert translation["declared"] is invariant
+        assert (translation["violations"] == 0) is invariant
+        said = f"translation invariant: {'yes' if invariant else 'no'}"
+        assert said in run("inspect", path).stdout
+    methods = {line.split()[0]: line for line in run("inspect", dataset).stdout.splitlines() if line}
+    assert "only with p" in methods["vs"] and " yes " in methods["dc"]
+    assert "Every pipeline on p is translation invariant" in run("fit", "--help").stdout
+
+
 def test_a_person_reads_a_table_and_a_verdict(dataset, model):
     text = run("verify", model, dataset, *FEW).stdout
     assert "ts(z) declares: translation invariant yes, preserves order" in text

@@ -27,7 +27,7 @@ using testing::TempFolder;
 class EveryCalibrator : public testing::MethodTest {
  protected:
   static bool IsPixelWise(const Model& model) {
-    const Needs needs = model.state().calibrator->needs();
+    const Needs needs = ModelAccess::State(model).calibrator->needs();
     return needs.halo == 0 && !needs.image && !needs.whole_case;
   }
   double LossOf(const Model& model, const Scene& scene) const;
@@ -154,13 +154,13 @@ TEST_P(EveryCalibrator, NeverEndsAboveTheLossOfItsInput) {
     const Scene scene =
         MakeScene({.seed = 9, .num_classes = 4, .shape = {60, 70}, .true_beta = true_beta});
     const Model model = FitTo(scene);
-    const FitReport& fit = model.state().fit;
-    EXPECT_NEAR(fit.outcome.nll_after, LossOf(model, scene), 2e-6) << true_beta;
+    const FitReport& fit = model.report();
+    EXPECT_NEAR(fit.nll_after, LossOf(model, scene), 2e-6) << true_beta;
     // Methods that count, or fit part of the voxels, do not minimise this loss.
     int64_t certified = 0;
-    for (const Certificate& c : fit.outcome.certificates) certified += c.voxels;
-    if (certified != fit.labelled) continue;
-    EXPECT_LE(fit.outcome.nll_after, fit.nll_before) << true_beta;
+    for (const Certificate& c : fit.certificates) certified += c.voxels;
+    if (certified != fit.data.labelled) continue;
+    EXPECT_LE(fit.nll_after, fit.nll_before) << true_beta;
     const Model identity = FitStream(*scene.Stream(1), ParsePipeline("none(z)"), 0);
     EXPECT_LE(LossOf(model, scene), LossOf(identity, scene) + 1e-7) << true_beta;
   }
@@ -214,7 +214,7 @@ std::vector<float> Emitted(const Model& model, const Scene& scene, DType dtype) 
 TEST_P(EveryCalibrator, KeepsTheOrderItPromisesInEmittedValues) {
   const Scene scene = Complete(NearTies());
   const Model model = FitTo(scene);
-  const Preserves preserves = model.state().calibrator->properties().preserves;
+  const Preserves preserves = ModelAccess::State(model).calibrator->properties().preserves;
   if (preserves == Preserves::kNone) GTEST_SKIP() << "declares to keep no decision";
   const std::vector<int32_t> decision = testing::Argmax(scene.logits[0][0], 6);
   const auto n = static_cast<size_t>(scene.num_voxels());
@@ -255,7 +255,7 @@ TEST_P(EveryCalibrator, CommutesWithRelabellingTheClasses) {
     for (int32_t& label : labels) label = label == 255 ? 255 : (label + 2) % 5;
   }
   const Model model = FitTo(scene);
-  if (info().composes && model.state().fit.outcome.training.epochs > 0)
+  if (info().composes && model.report().training.epochs > 0)
     GTEST_SKIP() << "starts from random weights";
   const std::vector<float> expected = Rotated(Applied(model, scene, 0), 5);
   const std::vector<float> found = Applied(FitTo(other), other, 0);
@@ -275,10 +275,10 @@ TEST_P(EveryCalibrator, SavedAndLoadedAppliesToTheBit) {
 TEST_P(EveryCalibrator, RefusesParametersItDoesNotKnow) {
   const Scene scene = MakeScene({.num_classes = 3, .shape = {20, 20}});
   const Model model = FitTo(scene);
-  Json parameters = model.state().calibrator->Parameters();
-  EXPECT_NO_THROW(model.state().calibrator->SetParameters(parameters, 3, "model.json"));
+  Json parameters = ModelAccess::State(model).calibrator->Parameters();
+  EXPECT_NO_THROW(testing::WithParameters(model, parameters));
   parameters["no_such_parameter"] = 1;
-  EXPECT_THROW(model.state().calibrator->SetParameters(parameters, 3, "model.json"), Error);
+  EXPECT_THROW(testing::WithParameters(model, parameters), Error);
 }
 
 TEST_P(EveryCalibrator, DoesNotDependOnThreads) {
@@ -304,8 +304,8 @@ TEST_P(EveryCalibrator, DoesNotSeeVoxelsWithoutLabels) {
   }
   const Model model = FitTo(scene);
   if (!IsPixelWise(model)) GTEST_SKIP() << "looks at neighbours";
-  EXPECT_EQ(FitTo(other).state().calibrator->Parameters().dump(),
-            model.state().calibrator->Parameters().dump());
+  EXPECT_EQ(ModelAccess::State(FitTo(other)).calibrator->Parameters().dump(),
+            ModelAccess::State(model).calibrator->Parameters().dump());
 }
 
 INSTANTIATE_TEST_SUITE_P(List,

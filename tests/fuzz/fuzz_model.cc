@@ -16,8 +16,7 @@ constexpr size_t kMaxClasses = 64;
 // A model that loads reads back what it writes.
 void CheckRoundTrip(const Model& model) {
   const std::string text = model.ToJson();
-  const MemoryFile file(std::as_bytes(std::span(text)));
-  if (Model::Load(file.path()).ToJson() != text) std::abort();
+  if (Model::FromJson(text).ToJson() != text) std::abort();
 }
 
 void CheckApply(const Model& model) {

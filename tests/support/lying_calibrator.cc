@@ -98,7 +98,7 @@ Model LyingModel(const std::string& lie,
   state->input = input;
   state->floor = InputFloor(input);
   state->calibrator = kLying.make(state->spec.options, nullptr);
-  return Model(std::move(state));
+  return ModelAccess::Make(std::move(state));
 }
 
 }  // namespace testing

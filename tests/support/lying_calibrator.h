@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "methods/shared/calibrator.h"
+#include "methods/shared/calibrator_info.h"
 #include "segcal/model.h"
 
 namespace segcal {

@@ -9,16 +9,19 @@ namespace segcal::testing {
 
 Model TemperatureModel(const Dataset& dataset, double beta, const std::string& pooling) {
   const PipelineSpec spec = ParsePipeline("ts(" + pooling + ")");
-  Model model = UnfittedModel(spec, dataset.classes, dataset.input.value());
-  model.state().calibrator->SetParameters({{"beta", beta}}, dataset.num_classes(), "test");
-  return model;
+  return WithParameters(UnfittedModel(spec, dataset.classes, dataset.input.value()),
+                        {{"beta", beta}});
+}
+
+Model WithParameters(const Model& model, const Json& parameters) {
+  Json json = ParseJson(model.ToJson(), "test");
+  json["parameters"] = parameters;
+  return Model::FromJson(DumpJson(json), "test");
 }
 
 Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed, int threads) {
   return FitStream(*scene.Stream(threads), ParsePipeline(pipeline), seed);
 }
-
-const FitOutcome& OutcomeOf(const Model& model) { return model.state().fit.outcome; }
 
 std::vector<float> ApplyInMemory(const Model& model,
                                  const Scene& scene,

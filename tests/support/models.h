@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json_fwd.h"
 #include "pipeline/model.h"
 #include "segcal/dataset.h"
 #include "segcal/model.h"
@@ -17,8 +18,8 @@ Model TemperatureModel(const Dataset& dataset, double beta, const std::string& p
 // A pipeline fitted to a scene.
 Model FitAs(const std::string& pipeline, const Scene& scene, uint64_t seed = 0, int threads = 2);
 
-// What the fit of a model says of itself.
-const FitOutcome& OutcomeOf(const Model& model);
+// The model with other parameters; such as its calibrator does not know are an Error.
+Model WithParameters(const Model& model, const Json& parameters);
 
 // Model::Apply on the members of one case of a scene, as (C, voxels).
 std::vector<float> ApplyInMemory(const Model& model,

@@ -84,7 +84,7 @@ FitOutcome AffineCalibrator::Fit(const FitContext& context) {
     Install(shape, std::move(parameters));
     FitOutcome outcome;
     outcome.solver = "none";
-    outcome.status = "nothing_to_fit";
+    outcome.status = FitStatus::kNothingToFit;
     outcome.passes = 1;
     return outcome;
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/options.h"
 #include "methods/affine/affine_evaluator.h"
 #include "methods/affine/affine_fit.h"
 #include "methods/shared/calibrator.h"

@@ -26,7 +26,7 @@ double FindAnchor(const AffineOptions& options, const FitContext& context, int64
   const TemperatureFit fit =
       FitTemperature(context, {.gradient_tolerance = kAnchorTolerance, .max_iterations = 10});
   *passes += fit.outcome.passes - 1;  // the survey is counted already
-  return fit.outcome.status == "at_bound" ? 1.0 : fit.beta;
+  return fit.outcome.status == FitStatus::kAtBound ? 1.0 : fit.beta;
 }
 
 // Without shrinkage a class that never occurs, or separable ones, push the optimum to infinity.
@@ -68,7 +68,9 @@ void Conclude(const SolverResult& result, FitOutcome* outcome) {
     stuck += result.experts[e].converged ? 0 : 1;
     endless += outcome->certificates[e].bounded ? 0 : 1;
   }
-  outcome->status = endless > 0 ? "unbounded" : stuck > 0 ? "not_converged" : "converged";
+  outcome->status = endless > 0 ? FitStatus::kUnbounded
+                    : stuck > 0 ? FitStatus::kNotConverged
+                                : FitStatus::kConverged;
   if (endless > 0) {
     outcome->warnings.push_back(
         fmt::format("{} of {} maps have no finite optimum (a class that never occurs, or separable "

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/options.h"
 #include "methods/affine/affine_objective.h"
 #include "methods/shared/calibrator.h"
 #include "optim/box.h"

@@ -69,7 +69,7 @@ TEST(AffineSearchTrials, HaveTheLossOfTheirFitsOnTheValidationCases) {
   dataset.cases[0].split = "calibration";
   dataset.cases[1].split = "validation";
   const Model model = Fit(dataset, "dc(z)", Search(8)).model;
-  const SearchReport& search = model.state().fit.outcome.search;
+  const SearchReport& search = model.report().search;
   ASSERT_EQ(search.trials.size(), 8u);
   for (const SearchTrial& trial : search.trials) {
     const std::string pipeline =
@@ -83,7 +83,7 @@ TEST(AffineSearchTrials, HaveTheLossOfTheirFitsOnTheValidationCases) {
 TEST_F(AffineSearch, ChoosesTheBestTrialAndFitsWithIt) {
   NameSplits();
   const Model model = Fit(dataset_, "cdc(z)", Search(12)).model;
-  const SearchReport& search = model.state().fit.outcome.search;
+  const SearchReport& search = model.report().search;
   const auto best = std::min_element(
       search.trials.begin(), search.trials.end(), [](const SearchTrial& a, const SearchTrial& b) {
         return a.validation_nll < b.validation_nll;
@@ -92,21 +92,21 @@ TEST_F(AffineSearch, ChoosesTheBestTrialAndFitsWithIt) {
   EXPECT_EQ(search.chosen, best->options);
   const LossTotal found = LossOn(dataset_, "validation", model);
   EXPECT_NEAR(found.loss / found.voxels, best->validation_nll, kTrialError);
-  EXPECT_EQ(model.state().spec.options, best->options);
+  EXPECT_EQ(ModelAccess::State(model).spec.options, best->options);
 }
 
 TEST_F(AffineSearch, LeavesWhatThePipelineNames) {
   NameSplits();
   const Model model = Fit(dataset_, "cdc(z, kappa=0.01, mu=0)", Search(5)).model;
-  const SearchReport& search = model.state().fit.outcome.search;
+  const SearchReport& search = model.report().search;
   ASSERT_EQ(search.trials.size(), 5u);
   for (const SearchTrial& trial : search.trials) {
     ASSERT_EQ(trial.options.size(), 1u);
     EXPECT_TRUE(trial.options.contains("lambda"));
   }
-  EXPECT_EQ(model.state().spec.options.at("kappa"), "0.01");
+  EXPECT_EQ(ModelAccess::State(model).spec.options.at("kappa"), "0.01");
   const Model fixed = Fit(dataset_, "cdc(z, kappa=0.01, lambda=0, mu=0)", Search(5)).model;
-  EXPECT_TRUE(fixed.state().fit.outcome.search.trials.empty());
+  EXPECT_TRUE(fixed.report().search.trials.empty());
 }
 
 // Three groups make three of five folds; each is held out once, and all its voxels count alike.
@@ -114,7 +114,7 @@ TEST_F(AffineSearch, CrossValidatesOverGroupsWithoutValidationCases) {
   const char* groups[] = {"a", "b", "b", "c", "b", "c"};
   for (size_t c = 0; c < 6; ++c) dataset_.cases[c].group = groups[c];
   const Model model = Fit(dataset_, "dc(z)", Search(2)).model;
-  const SearchReport& search = model.state().fit.outcome.search;
+  const SearchReport& search = model.report().search;
   ASSERT_EQ(search.trials.size(), 2u);
   LossTotal expected;
   for (const std::string held : {"a", "b", "c"}) {
@@ -140,7 +140,7 @@ TEST_F(AffineSearch, RefusesCasesThatCannotChoose) {
   FitOptions fitted = Search(0);
   fitted.search.reset();
   fitted.split = "validation";
-  EXPECT_TRUE(Fit(dataset_, "dc(z)", fitted).model.state().fit.outcome.search.trials.empty());
+  EXPECT_TRUE(Fit(dataset_, "dc(z)", fitted).model.report().search.trials.empty());
 }
 
 TEST(AffineSearchEdges, NeedsLabelledVoxelsToChooseBy) {
@@ -173,12 +173,12 @@ TEST(AffineSearchEdges, LeaveAnExpertWithoutVoxelsAtTheIdentity) {
     FitOptions options = Search(20);
     options.seed = seed;
     const Model model = Fit(dataset, "cdc(z, lambda=0, mu=0)", options).model;
-    if (model.state().spec.options.at("kappa") != "0") continue;
-    const Json expert = model.state().calibrator->Parameters()["experts"][2];
+    if (ModelAccess::State(model).spec.options.at("kappa") != "0") continue;
+    const Json expert = ModelAccess::State(model).calibrator->Parameters()["experts"][2];
     EXPECT_EQ(expert["weights"],
               Json::parse("[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]"));
     EXPECT_EQ(expert["bias"], Json::parse("[0.0, 0.0, 0.0]"));
-    EXPECT_NE(model.state().fit.outcome.status, "not_converged");
+    EXPECT_NE(model.report().status, FitStatus::kNotConverged);
     return;
   }
   FAIL() << "no search chose kappa = 0";

@@ -22,18 +22,6 @@ class BoundPixelCalibrator final : public BoundCalibrator {
 
 }  // namespace
 
-const char* Name(Preserves preserves) noexcept {
-  switch (preserves) {
-    case Preserves::kArgmax:
-      return "argmax";
-    case Preserves::kOrder:
-      return "order";
-    case Preserves::kNone:
-      break;
-  }
-  return "none";
-}
-
 BindOptions MakeBindOptions(const CaseStream& stream) {
   const auto at_once = static_cast<int>(
       std::clamp<int64_t>(stream.num_cases(), 1, std::max<int64_t>(1, stream.num_workers())));

@@ -174,7 +174,7 @@ TemperatureFit FitTemperatureBelow(const FitContext& context,
   if (totals.counts.count == 0) {
     TemperatureFit none;
     none.outcome.solver = "none";
-    none.outcome.status = "nothing_to_fit";
+    none.outcome.status = FitStatus::kNothingToFit;
     none.outcome.passes = 3;
     none.outcome.warnings.emplace_back("no voxel is below the threshold: beta stays 1");
     return none;

@@ -89,7 +89,7 @@ class MixtureFitter {
   MixtureFit Fit() {
     path_ = ts_.outcome.certificates[0].path;
     passes_ = ts_.outcome.passes;
-    if (ts_.outcome.status == "nothing_to_fit") return AsTemperature();
+    if (ts_.outcome.status == FitStatus::kNothingToFit) return AsTemperature();
     if (!ts_.outcome.certificates[0].bounded) return AsTemperature();
     return Finish(
         MinimizeOnSimplex([this](const VectorXd& x) { return OnAll(x); },
@@ -174,7 +174,9 @@ class MixtureFitter {
     MixtureFit fit;
     fit.mixture = UnpackMixture(at.x);
     fit.outcome.solver = kSolver;
-    fit.outcome.status = at_bound ? "at_bound" : result.converged ? "converged" : "not_converged";
+    fit.outcome.status = at_bound           ? FitStatus::kAtBound
+                         : result.converged ? FitStatus::kConverged
+                                            : FitStatus::kNotConverged;
     fit.outcome.passes = passes_;
     fit.outcome.nll_after = at.value;
     fit.outcome.certificates = {{.gradient = result.projected_gradient,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/options.h"
 #include "kernels/mixture.h"
 #include "methods/shared/calibrator.h"
 

@@ -21,18 +21,18 @@ class TemperatureFitter {
     path_ = {at_one.value};
     if (problem_.flat == problem_.voxels) {
       return Degenerate(
-          at_one, "nothing_to_fit", "all logits are equal at every voxel: beta stays 1");
+          at_one, FitStatus::kNothingToFit, "all logits are equal at every voxel: beta stays 1");
     }
     if (problem_.margins.below_max == 0) {
       bounded_ = false;
       return Degenerate(Evaluate(options_.max_beta),
-                        "at_bound",
+                        FitStatus::kAtBound,
                         "every label has the largest logit: the likelihood grows without end, beta "
                         "is at its cap");
     }
     if (problem_.margins.slope_at_zero >= 0.0) {
       return Degenerate(Evaluate(0.0),
-                        "at_bound",
+                        FitStatus::kAtBound,
                         "labels have no more than the mean logit: the best temperature is "
                         "infinite, the output uniform");
     }
@@ -66,9 +66,9 @@ class TemperatureFitter {
     const bool converged = result.status == Newton1DStatus::kConverged;
     const bool at_bound = !converged && result.status != Newton1DStatus::kNotConverged;
     TemperatureFit fit = Finish(result.point,
-                                converged  ? "converged"
-                                : at_bound ? "at_bound"
-                                           : "not_converged");
+                                converged  ? FitStatus::kConverged
+                                : at_bound ? FitStatus::kAtBound
+                                           : FitStatus::kNotConverged);
     if (!converged && !at_bound) {
       fit.outcome.warnings.push_back(
           fmt::format("no convergence in {} passes: the slope is {}", passes_, result.point.slope));
@@ -76,14 +76,14 @@ class TemperatureFitter {
     return fit;
   }
 
-  TemperatureFit Degenerate(const Point1D& point, const char* status, const char* why) {
+  TemperatureFit Degenerate(const Point1D& point, FitStatus status, const char* why) {
     TemperatureFit fit = Finish(point, status);
     fit.outcome.warnings.emplace_back(why);
     return fit;
   }
 
   // Certifies the result: at a bound only the part of the slope that points inside counts.
-  TemperatureFit Finish(const Point1D& point, const char* status) {
+  TemperatureFit Finish(const Point1D& point, FitStatus status) {
     double gradient = point.slope;
     if (point.x <= 0.0) gradient = std::min(gradient, 0.0);
     if (point.x >= options_.max_beta) gradient = std::max(gradient, 0.0);

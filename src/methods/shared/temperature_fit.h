@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/options.h"
 #include "methods/shared/calibrator.h"
 
 namespace segcal {

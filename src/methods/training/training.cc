@@ -151,7 +151,7 @@ class TrainingSearch {
     fit.parameters = best.state.best_parameters;
     fit.report.epochs = best.state.epochs();
     fit.report.best_epoch = best.state.best_epoch;
-    fit.report.stopped_by = Name(best.stopped_by);
+    fit.report.stopped_by = best.stopped_by;
     fit.report.start_nll = best.state.start_loss;
     fit.report.validation_nll = best.state.best_loss;
     fit.report.history = best.state.history;

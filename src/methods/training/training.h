@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/options.h"
 #include "methods/shared/calibrator.h"
 #include "optim/trainer.h"
 

@@ -12,21 +12,13 @@ namespace {
 
 constexpr double kWorst = std::numeric_limits<double>::infinity();
 
-TrainStop ParseStop(const std::string& name, const std::string& where) {
-  for (const TrainStop stop :
-       {TrainStop::kMaxEpochs, TrainStop::kPatience, TrainStop::kHook, TrainStop::kNotFinite}) {
-    if (name == Name(stop)) return stop;
-  }
-  Throw(ErrorCode::kBadData, "{}: unknown end \"{}\" of a training", where, name);
-}
-
 TrainResult FinishedFromJson(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   TrainResult trial;
-  trial.stopped_by = ParseStop(object.String("stopped_by"), where);
-  trial.state.best_loss = object.OptionalNumber("best_loss").value_or(kWorst);
+  trial.stopped_by = object.Parse("stopped_by", ParseTrainStop);
+  trial.state.best_loss = LossAt(&object, "best_loss");
   trial.state.best_epoch = object.Integer("best_epoch");
-  trial.state.start_loss = object.OptionalNumber("start_loss").value_or(kWorst);
+  trial.state.start_loss = LossAt(&object, "start_loss");
   trial.state.history = HistoryFromJson(object.Object("history"), where + ": history");
   trial.state.best_parameters = object.Numbers("best_parameters");
   object.Finish();

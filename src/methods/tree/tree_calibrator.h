@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/options.h"
 #include "methods/tree/tree_fit.h"
 
 namespace segcal {

@@ -110,7 +110,7 @@ std::vector<double> StartingWeights(const TreeShape& shape,
 TreeFit NothingToFit(const TreeShape& shape, int64_t passes, const char* warning) {
   TreeFit fit{.shape = shape, .weights = IdentityWeights(shape), .outcome = {}};
   fit.outcome.solver = "adam";
-  fit.outcome.status = "nothing_to_fit";
+  fit.outcome.status = FitStatus::kNothingToFit;
   fit.outcome.passes = passes;
   fit.outcome.warnings = {warning};
   return fit;
@@ -163,7 +163,7 @@ TreeFit FitTree(const TreeVariant& variant, const TreeOptions& options, const Fi
                                       .options = EngineOptions(options.training, false)});
   fit.weights = training.Weights(trained.parameters);
   outcome.solver = "adam";
-  outcome.status = "trained";
+  outcome.status = FitStatus::kTrained;
   outcome.search = std::move(trained.search);
   outcome.training = std::move(trained.report);
   outcome.passes = CountPasses(training, outcome.training.epochs, context.survey.voxels);

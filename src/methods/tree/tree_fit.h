@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/options.h"
 #include "methods/shared/calibrator.h"
 #include "methods/training/training.h"
 #include "methods/tree/tree_map.h"

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "segcal/training_report.h"
+
+namespace segcal {
+
+// How a fit ended. Not converging is a result, not an error.
+enum class FitStatus {
+  kConverged,     // the certificates prove the optimum
+  kAtBound,       // the optimum lies at the edge of what is allowed
+  kUnbounded,     // the infimum lies at infinity; the parameters stand where the solver stopped
+  kNotConverged,  // the certificates say how far it came
+  kNothingToFit,  // no parameters, or data that say nothing about them
+  kTrained,       // the best epoch of a training
+};
+const char* Name(FitStatus status) noexcept;  // "converged", "at_bound", "unbounded", ...
+// An unknown name is an Error that lists the known ones.
+FitStatus ParseFitStatus(const std::string& name);
+
+// Proof of optimality of one expert (global methods have one): the projected gradient of its own
+// mean objective, and the Newton decrement |g| / sqrt(h).
+struct Certificate {
+  double gradient = 0.0;
+  double newton_decrement = 0.0;
+  bool bounded = true;  // false: the infimum lies at infinity, the parameters are where we stopped
+  int64_t voxels = 0;   // labelled voxels of this expert
+  // How far the objective can be above its minimum at most; absent where nothing bounds it.
+  std::optional<double> gap;
+  std::vector<double> path;  // the objective after each pass over the data
+};
+
+// One setting of the options that a search tried, and the mean loss on the voxels it chooses by.
+struct SearchTrial {
+  std::map<std::string, std::string> options;
+  double validation_nll = 0.0;
+  int64_t epochs = 0;   // of a training; 0: the method is not trained
+  bool pruned = false;  // stopped before its end, because others were better by then
+};
+
+struct SearchReport {
+  std::vector<SearchTrial> trials;  // in the order they were tried; empty: no search
+  std::map<std::string, std::string> chosen;
+  int64_t passes = 0;  // over the voxels fitted on
+};
+
+// What fitting a calibrator found out.
+struct FitOutcome {
+  std::string solver;
+  FitStatus status = FitStatus::kNothingToFit;
+  int64_t passes = 0;  // over all voxels, the survey included, a search not
+  double nll_after = 0.0;
+  std::vector<Certificate> certificates;
+  std::vector<std::string> warnings;
+  SearchReport search;
+  TrainingReport training;
+  std::map<std::string, double> figures;  // what the method measured of itself, by name
+};
+
+// What a model was fitted on.
+struct FittedData {
+  std::string name;
+  int64_t cases = 0;  // 0: the model was not fitted
+  int64_t voxels = 0;
+  int64_t labelled = 0;
+  uint64_t hash = 0;  // of the pooled values, decisions and labels
+};
+
+// Where a model comes from: the outcome of its fit, and the data.
+struct FitReport : FitOutcome {
+  FittedData data;
+  double nll_before = 0.0;  // mean negative log-likelihood before calibration
+};
+
+// The object "fit" of a model file with a format version, and back; `where` names the text in
+// messages.
+std::string ToJson(const FitReport& report);
+FitReport FitReportFromJson(const std::string& text, const std::string& where = "fit report");
+
+}  // namespace segcal

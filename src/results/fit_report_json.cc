@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "results/fit_report_json.h"
+
+#include <charconv>
+
+#include "core/json.h"
+#include "core/options.h"
+#include "core/throw.h"
+#include "optim/train_json.h"
+
+namespace segcal {
+namespace {
+
+constexpr int64_t kReportVersion = 1;
+constexpr const char* kReportKey = "segcal_fit_report";
+
+Json CertificatesJson(const std::vector<Certificate>& certificates) {
+  Json json = Json::array();
+  for (const Certificate& c : certificates) {
+    json.push_back({{"gradient", JsonNumber(c.gradient)},
+                    {"newton_decrement", JsonNumber(c.newton_decrement)},
+                    {"bounded", c.bounded},
+                    {"voxels", c.voxels},
+                    {"gap", c.gap ? JsonNumber(*c.gap) : Json(nullptr)},
+                    {"path", JsonNumbers(c.path)}});
+  }
+  return json;
+}
+
+std::vector<Certificate> ReadCertificates(const Json& json, const std::string& where) {
+  std::vector<Certificate> certificates;
+  for (const Json& item : json) {
+    JsonObject object(item, fmt::format("{}[{}]", where, certificates.size()));
+    Certificate& c = certificates.emplace_back();
+    c.gradient = object.AnyNumber("gradient");
+    c.newton_decrement = object.AnyNumber("newton_decrement");
+    c.bounded = object.Bool("bounded");
+    c.voxels = object.Integer("voxels");
+    if (object.Has("gap")) c.gap = object.AnyNumber("gap");
+    c.path = object.AnyNumbers("path");
+    object.Finish();
+  }
+  return certificates;
+}
+
+Json SearchJson(const SearchReport& search) {
+  if (search.trials.empty()) return nullptr;
+  Json trials = Json::array();
+  for (const SearchTrial& trial : search.trials) {
+    Json entry = {{"options", trial.options}, {"validation_nll", JsonNumber(trial.validation_nll)}};
+    if (trial.epochs > 0) {
+      entry["epochs"] = trial.epochs;
+      entry["pruned"] = trial.pruned;
+    }
+    trials.push_back(std::move(entry));
+  }
+  return {{"trials", trials}, {"chosen", search.chosen}, {"passes", search.passes}};
+}
+
+OptionMap ReadOptions(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  OptionMap options;
+  for (const auto& [key, value] : json.items()) options[key] = object.String(key);
+  return options;
+}
+
+SearchReport ReadSearch(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  SearchReport search;
+  for (const Json& item : object.Array("trials")) {
+    const std::string inside = fmt::format("{}: trials[{}]", where, search.trials.size());
+    JsonObject trial(item, inside);
+    search.trials.push_back({.options = ReadOptions(trial.Object("options"), inside + ": options"),
+                             .validation_nll = trial.AnyNumber("validation_nll"),
+                             .epochs = trial.OptionalInteger("epochs").value_or(0),
+                             .pruned = trial.Has("pruned") && trial.Bool("pruned")});
+    trial.Finish();
+  }
+  search.chosen = ReadOptions(object.Object("chosen"), where + ": chosen");
+  search.passes = object.Integer("passes");
+  object.Finish();
+  return search;
+}
+
+Json TrainingJson(const TrainingReport& training) {
+  if (training.epochs == 0) return nullptr;
+  return {{"epochs", training.epochs},
+          {"best_epoch", training.best_epoch},
+          {"stopped_by", Name(training.stopped_by)},
+          {"voxels", training.voxels},
+          {"validation_voxels", training.validation_voxels},
+          {"identity_nll", JsonNumber(training.identity_nll)},
+          {"start_nll", JsonNumber(training.start_nll)},
+          {"validation_nll", JsonNumber(training.validation_nll)},
+          {"total_epochs", training.total_epochs},
+          {"history", HistoryToJson(training.history)}};
+}
+
+TrainingReport ReadTraining(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  TrainingReport training;
+  training.epochs = object.Integer("epochs");
+  training.best_epoch = object.Integer("best_epoch");
+  training.stopped_by = object.Parse("stopped_by", ParseTrainStop);
+  training.voxels = object.Integer("voxels");
+  training.validation_voxels = object.Integer("validation_voxels");
+  training.identity_nll = object.AnyNumber("identity_nll");
+  training.start_nll = object.AnyNumber("start_nll");
+  training.validation_nll = object.AnyNumber("validation_nll");
+  training.total_epochs = object.Integer("total_epochs");
+  training.history = HistoryFromJson(object.Object("history"), where + ": history");
+  object.Finish();
+  return training;
+}
+
+Json FiguresJson(const std::map<std::string, double>& figures) {
+  if (figures.empty()) return nullptr;
+  Json json = Json::object();
+  for (const auto& [name, value] : figures) json[name] = JsonNumber(value);
+  return json;
+}
+
+std::map<std::string, double> ReadFigures(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  std::map<std::string, double> figures;
+  for (const auto& [name, value] : json.items()) figures[name] = object.AnyNumber(name);
+  return figures;
+}
+
+Json DataJson(const FittedData& data) {
+  return {{"name", data.name},
+          {"cases", data.cases},
+          {"voxels", data.voxels},
+          {"labelled", data.labelled},
+          {"hash", fmt::format("{:016x}", data.hash)}};
+}
+
+uint64_t ParseHash(const std::string& text) {
+  uint64_t hash = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  if (text.size() != 16 || result.ptr != text.data() + text.size()) {
+    Throw(ErrorCode::kBadData, "hash \"{}\", 16 hexadecimal digits are required", text);
+  }
+  return hash;
+}
+
+FittedData ReadData(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  FittedData data;
+  data.name = object.String("name");
+  data.cases = object.Integer("cases");
+  data.voxels = object.Integer("voxels");
+  data.labelled = object.Integer("labelled");
+  data.hash = object.Parse("hash", ParseHash);
+  object.Finish();
+  return data;
+}
+
+FitReport ReadFields(JsonObject* object) {
+  const std::string& where = object->where();
+  FitReport report;
+  report.data = ReadData(object->Object("data"), where + ": data");
+  report.nll_before = object->AnyNumber("nll_before");
+  report.nll_after = object->AnyNumber("nll_after");
+  report.solver = object->String("solver");
+  report.status = object->Parse("status", ParseFitStatus);
+  report.passes = object->Integer("passes");
+  report.certificates = ReadCertificates(object->Array("certificates"), where + ": certificates");
+  if (object->Has("search")) report.search = ReadSearch(object->Any("search"), where + ": search");
+  if (object->Has("training"))
+    report.training = ReadTraining(object->Any("training"), where + ": training");
+  if (object->Has("figures"))
+    report.figures = ReadFigures(object->Any("figures"), where + ": figures");
+  report.warnings = object->Strings("warnings");
+  object->Finish();
+  return report;
+}
+
+}  // namespace
+
+Json FitReportToJson(const FitReport& report) {
+  return {{"data", DataJson(report.data)},
+          {"nll_before", JsonNumber(report.nll_before)},
+          {"nll_after", JsonNumber(report.nll_after)},
+          {"solver", report.solver},
+          {"status", Name(report.status)},
+          {"passes", report.passes},
+          {"certificates", CertificatesJson(report.certificates)},
+          {"search", SearchJson(report.search)},
+          {"training", TrainingJson(report.training)},
+          {"figures", FiguresJson(report.figures)},
+          {"warnings", report.warnings}};
+}
+
+FitReport ReadFitReport(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  return ReadFields(&object);
+}
+
+std::string ToJson(const FitReport& report) {
+  Json json = {{kReportKey, kReportVersion}};
+  json.update(FitReportToJson(report));
+  return DumpJson(json);
+}
+
+FitReport FitReportFromJson(const std::string& text, const std::string& where) {
+  const Json json = ParseJson(text, where);
+  JsonObject object(json, where);
+  object.CheckFormat(kReportKey, "fit report", kReportVersion);
+  return ReadFields(&object);
+}
+
+}  // namespace segcal
