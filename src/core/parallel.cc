@@ -7,8 +7,8 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <thread>
-#include <vector>
+
+#include "core/parallel_pool.h"
 
 namespace segcal {
 
@@ -39,12 +39,7 @@ void ParallelFor(int64_t num_items,
       }
     }
   };
-  {
-    const int64_t helpers = std::min<int64_t>(num_threads, num_items) - 1;
-    std::vector<std::jthread> threads;
-    for (int64_t t = 0; t < helpers; ++t) threads.emplace_back(run, static_cast<int>(t + 1));
-    run(0);
-  }
+  RunTeam(static_cast<int>(std::min<int64_t>(num_threads, num_items)) - 1, run);
   if (first_error) std::rethrow_exception(first_error);
 }
 

@@ -9,9 +9,11 @@ namespace segcal {
 // The machine's cores as this process may use them (its affinity mask), at least 1.
 int AvailableThreads() noexcept;
 
-// Runs work(item, worker) for item = 0 .. num_items-1 on `num_threads` threads (0: all available),
-// worker in [0, num_threads). Items are handed out in order, each once. The only place in segcal
-// that makes threads. The first exception is rethrown here, after every worker has stopped.
+// Runs work(item, worker) for item = 0 .. num_items-1 on up to `num_threads` threads (0: all
+// available), this one and others that stand ready (core/parallel_pool.h), worker in
+// [0, num_threads). Items are handed out in order, each once; no item may wait for another. The
+// only place in segcal that uses threads. The first exception is rethrown here, after every worker
+// has stopped.
 //
 // Which worker gets which item is not defined: combine results by item, or in accumulators whose
 // merge does not depend on order (ExactSum, integer counts).

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+namespace segcal {
+
+// Calls run(0) on this thread and run(1), run(2), … run(helpers) on threads that stand ready,
+// each at most once, and returns when all calls that began have ended. A helper that no thread has
+// taken up by the time run(0) returns is not called any more: run(0) must be able to do all the
+// work alone, so teams inside teams, or of many user threads at once, cannot wait for each other.
+//
+// `run` must not throw. Threads are made when more are wanted than stand idle, and kept. A child
+// made by fork starts with none and makes its own; at exit those that stand idle are joined.
+void RunTeam(int helpers, const std::function<void(int worker)>& run);
+
+// Threads that stand ready or help now; for tests.
+int NumStandingThreads();
+
+}  // namespace segcal
