@@ -33,7 +33,7 @@ configure_package_config_file(cmake/segcal-config.cmake.in
                               ${segcal_generated}/segcal-config.cmake
                               INSTALL_DESTINATION ${segcal_cmake_dir})
 write_basic_package_version_file(${segcal_generated}/segcal-config-version.cmake
-                                 COMPATIBILITY SameMajorVersion)
+                                 COMPATIBILITY SameMinorVersion)
 install(FILES ${segcal_generated}/segcal-config.cmake
               ${segcal_generated}/segcal-config-version.cmake
         DESTINATION ${segcal_cmake_dir} COMPONENT Development)

@@ -11,7 +11,7 @@ segcal::Dataset TwoClasses() {
   segcal::Dataset dataset;
   dataset.name = "consumer";
   dataset.classes = {"road", "sky"};
-  dataset.input = InputKind::kLogits;
+  dataset.input = segcal::InputKind::kLogits;
   segcal::Case one;
   one.id = "0001";
   one.members = {"0001.npy"};

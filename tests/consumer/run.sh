@@ -17,7 +17,8 @@ export LD_LIBRARY_PATH=$prefix/lib PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 
 configure() {
   cmake -S "$here" -B "$scratch/$1" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-    -DCMAKE_CXX_COMPILER="$cxx" -DSEGCAL_WANTED="$2" >"$scratch/$1.log" 2>&1
+    -DCMAKE_CXX_COMPILER="$cxx" -DSEGCAL_WANTED="$2" -DSEGCAL_SNIPPETS="$scratch/snippets" \
+    >"$scratch/$1.log" 2>&1
 }
 
 show_log_and_fail() {
@@ -25,17 +26,29 @@ show_log_and_fail() {
   exit 1
 }
 
+python3 "$here/readme_snippets.py" "$here/../../README.md" "$scratch/snippets"
+
 echo "find_package"
 configure by_cmake 0.1 || show_log_and_fail by_cmake
 cmake --build "$scratch/by_cmake" >>"$scratch/by_cmake.log" || show_log_and_fail by_cmake
 "$scratch/by_cmake/consumer" "$scratch/by_cmake.json"
 
-echo "find_package refuses another major version"
-if configure other_major 99; then
-  echo "version 99 was accepted"
-  exit 1
-fi
-grep -q 'requested version "99"' "$scratch/other_major.log"
+echo "models of arrays in memory are the program's, byte for byte"
+"$scratch/by_cmake/consumer_memory" "$scratch/memory" >"$scratch/memory.log" || show_log_and_fail memory
+"$prefix/bin/segcal" fit "$scratch/memory" -p 'cms_ap(z)' -o "$scratch/memory/program.json" >/dev/null
+for model in half strided mixed; do cmp "$scratch/memory/$model.json" "$scratch/memory/program.json"; done
+# The README's data set has a name of its own.
+sed 's/"name": "mine"/"name": ""/' "$scratch/memory/memory.json" | cmp - "$scratch/memory/program.json"
+
+# Until 1.0 a minor version may change the interface.
+for version in 99 0.0; do
+  echo "find_package refuses version $version"
+  if configure other_version "$version"; then
+    echo "version $version was accepted"
+    exit 1
+  fi
+  grep -q "requested version \"$version\"" "$scratch/other_version.log"
+done
 
 echo "pkg-config"
 read -ra flags <<<"$(pkg-config --cflags segcal)"
