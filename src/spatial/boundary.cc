@@ -66,6 +66,7 @@ std::vector<uint8_t> FindSurface(const VoxelGrid& grid, std::span<const uint8_t>
     if (a != b) mark(a ? v : u);
   });
   ForEachBorderVoxel(grid, mark);
+  if (grid.num_voxels() == 1) mark(0);  // no axis has a border, yet everything else is outside
   return surface;
 }
 

@@ -22,7 +22,7 @@ std::vector<int32_t> SquaredBoundaryDistances(const VoxelGrid& grid,
 
 // Not zero on the surface of a set of voxels: in the set, with a face neighbour outside it. What
 // lies beyond the image is outside, so a set that is not empty has a surface. Axes of extent 1 have
-// no faces: a single slice is a 2-D image.
+// no faces: a single slice is a 2-D image. In an image of one voxel that voxel is the surface.
 std::vector<uint8_t> FindSurface(const VoxelGrid& grid, std::span<const uint8_t> set);
 
 }  // namespace segcal

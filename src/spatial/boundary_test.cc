@@ -92,6 +92,13 @@ TEST(FindSurface, EndsTheSetAtTheBorderOfTheImage) {
   EXPECT_EQ(FindSurface(GridOfShape({5, 5}), Bytes(25, 1)), expected);
 }
 
+TEST(FindSurface, OfOneVoxelIsThatVoxel) {
+  for (const auto& shape : {std::vector<int64_t>{1}, {1, 1}, {1, 1, 1}}) {
+    EXPECT_EQ(FindSurface(GridOfShape(shape), Bytes{1}), Bytes{1});
+    EXPECT_EQ(FindSurface(GridOfShape(shape), Bytes{0}), Bytes{0});
+  }
+}
+
 TEST(FindSurface, TreatsASingleSliceAsAnImage) {
   const Bytes full(25, 1);
   const Bytes flat = FindSurface(GridOfShape({5, 5}), full);

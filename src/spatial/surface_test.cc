@@ -69,6 +69,20 @@ TEST(ScoreSurfaces, OfEqualMapsIsPerfect) {
   }
 }
 
+TEST(ScoreSurfaces, OfOneVoxelIsPerfectOrMissing) {
+  Maps maps({1, 1});
+  maps.labels[0] = 1;
+  maps.predicted[0] = 1;
+  const SurfaceScores s = maps.Score()[1];
+  EXPECT_EQ(s.mean_distance, 0.0);
+  EXPECT_EQ(s.hausdorff95, 0.0);
+  EXPECT_EQ(s.volume95, 0.0);
+  EXPECT_EQ(s.surface_dice, 1.0);
+  EXPECT_EQ(s.band_dice, 1.0);
+  maps.predicted[0] = 2;
+  EXPECT_FALSE(maps.Score()[1].predicted);
+}
+
 TEST(ScoreSurfaces, NamesAbsentClassesAndLeavesThemUndefined) {
   Maps maps({4, 4});
   maps.labels[5] = 1;

@@ -244,3 +244,14 @@ def test_warns_of_cases_that_models_are_fitted_on(tmp_path):
     assert "--split test" in warning("-m", tmp_path / "m.json")
     assert warning("-m", tmp_path / "m.json", "--split", "test") == ""
     assert warning("-p", "none(z)") == ""
+
+
+def test_one_voxel_has_surfaces(tmp_path):
+    logits = np.array([2.0, 0.0, -1.0], np.float32).reshape(3, 1, 1)
+    entries = [save_case(tmp_path, "hit", [logits], np.zeros((1, 1), np.uint8)),
+               save_case(tmp_path, "miss", [logits], np.ones((1, 1), np.uint8))]
+    dataset = describe(tmp_path, entries, 3)
+    pipeline = evaluate(dataset, "-p", "none(z)", "--metrics", "surface")["pipelines"][0]
+    hit, miss = (case["metrics"] for case in pipeline["metric_per_case"])
+    assert hit["hd"] == 0.0 and hit["nsd"] == 1.0
+    assert miss["nsd"] == pytest.approx(1 / 3)  # class 2 is in neither map
