@@ -5,8 +5,9 @@
 namespace segcal {
 namespace {
 
+// A shift of all biases changes nothing.
 ParameterCounts CountVectorParameters(int64_t c) {
-  return {.optimised = 2 * c, .identifiable = 2 * c};
+  return {.optimised = 2 * c, .identifiable = 2 * c - 1};
 }
 
 constexpr AffineFamily kVectorFamily{

@@ -45,6 +45,7 @@ TEST(VectorScaling, CountsItsParameters) {
   const ParameterCounts counts =
       ModelAccess::State(FitTo(DrawFrom(VectorMap, 4).scene, "vs(z)")).calibrator->counts(20);
   EXPECT_EQ(counts.optimised, 40);
+  EXPECT_EQ(counts.identifiable, 39);
 }
 
 }  // namespace
