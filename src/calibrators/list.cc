@@ -41,10 +41,19 @@ constexpr const CalibratorInfo* kCalibrators[] = {
 // The options of one stage: its own "stage.key" and, for the last, those without a stage.
 OptionMap SelectOptions(const std::string& stage, bool last, const OptionMap& options) {
   OptionMap own;
+  const auto take = [&](const std::string& key, const std::string& value) {
+    if (own.emplace(key, value).second) return;
+    Throw(ErrorCode::kInvalidArgument,
+          "option \"{}\" is given twice, as \"{}\" and as \"{}.{}\"",
+          key,
+          key,
+          stage,
+          key);
+  };
   for (const auto& [key, value] : options) {
     const size_t dot = key.find('.');
-    if (dot == std::string::npos && last) own[key] = value;
-    if (dot != std::string::npos && key.substr(0, dot) == stage) own[key.substr(dot + 1)] = value;
+    if (dot == std::string::npos && last) take(key, value);
+    if (dot != std::string::npos && key.substr(0, dot) == stage) take(key.substr(dot + 1), value);
   }
   return own;
 }
@@ -78,6 +87,10 @@ const CalibratorInfo& FindCalibrator(const std::string& name) {
         "unknown calibrator \"{}\"; there are {}",
         name,
         fmt::join(names, ", "));
+}
+
+OptionMap OptionsOfLastStage(const std::vector<std::string>& stages, const OptionMap& options) {
+  return SelectOptions(stages.back(), /*last=*/true, options);
 }
 
 std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>& stages,

@@ -95,7 +95,8 @@ struct Prepared {
                 .fixed_options = {},
                 .checkpoint = nullptr} {
     CheckLabelled(stream, survey);
-    for (const auto& [key, value] : spec.options) context.fixed_options.push_back(key);
+    for (const auto& [key, value] : OptionsOfLastStage(spec.stages, spec.options))
+      context.fixed_options.push_back(key);
   }
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;

@@ -82,6 +82,10 @@ TEST(Pipeline, StagesCheckTheirOptionsWhenMade) {
   ExpectError(ErrorCode::kInvalidArgument, {"\"x.speed\" names no stage"}, [&] {
     make("ts(z, x.speed=1)");
   });
+  ExpectError(ErrorCode::kInvalidArgument, {"\"kappa\" is given twice", "\"dc.kappa\""}, [&] {
+    make("dc(z, dc.kappa=0.1, kappa=0.2)");
+  });
+  EXPECT_NE(make("selective+ts(z, selective.epochs=3, max_iterations=3)"), nullptr);
   ExpectError(
       ErrorCode::kInvalidArgument, {"\"none\" cannot stand before a +"}, [&] { make("none+ts"); });
 }

@@ -109,6 +109,17 @@ TEST_F(AffineSearch, LeavesWhatThePipelineNames) {
   EXPECT_TRUE(fixed.report().search.trials.empty());
 }
 
+// Written with the name of its stage it is the same option.
+TEST_F(AffineSearch, LeavesWhatThePipelineNamesAfterAnotherStage) {
+  NameSplits();
+  const Model model =
+      Fit(dataset_, "selective+dc(z, dc.kappa=0.1, selective.epochs=0)", Search(3)).model;
+  const SearchReport& search = model.state().fit.outcome.search;
+  ASSERT_EQ(search.trials.size(), 3u);
+  for (const SearchTrial& trial : search.trials) EXPECT_FALSE(trial.options.contains("kappa"));
+  EXPECT_EQ(model.state().spec.options.at("dc.kappa"), "0.1");
+}
+
 // Three groups make three of five folds; each is held out once, and all its voxels count alike.
 TEST_F(AffineSearch, CrossValidatesOverGroupsWithoutValidationCases) {
   const char* groups[] = {"a", "b", "b", "c", "b", "c"};
