@@ -7,7 +7,7 @@
 #include "core/json.h"
 #include "core/options.h"
 #include "core/throw.h"
-#include "methods/selective/selective_scaling.h"
+#include "methods/selective/selective_temperature.h"
 #include "methods/selective/selector_problem.h"
 #include "methods/shared/applied_loss.h"
 #include "methods/shared/calibrator_info.h"
@@ -30,13 +30,18 @@ struct SelectiveOptions {
                            .epochs = 40,
                            .epoch_voxels = 2'000'000};
   int64_t batch_voxels = 4096;
-  double misprediction_weight = 2.0;  // of a mispredicted voxel in the loss (SS6)
+  // Of a mispredicted voxel in the loss (SS6); 2 in S3's released code.
+  double misprediction_weight = 1.0;
+  // How the temperature of flagged voxels is chosen: by the lowest validation ECE, or by the recall
+  // of the selector as in the released code, which harms where precision is low.
+  std::string rule = "ece";
 
   template <class Self, class Visitor>
   static void Fields(Self& self, Visitor&& field) {
     TrainingOptions::Fields(self.training, field);
     field("batch_voxels", self.batch_voxels, AtLeast(1));
     field("misprediction_weight", self.misprediction_weight, Positive());
+    field("rule", self.rule, OneOf({"ece", "recall"}));
   }
 };
 
@@ -104,7 +109,7 @@ class BoundSelective final : public BoundCalibrator {
   }
   bool Temperature(const Tile& tile, float* out) const override {
     if (!base_->Temperature(tile, out)) return false;
-    if (!owner_.scaling_.selector) return true;
+    if (!owner_.scaling_.scales()) return true;
     uint8_t flagged[kTileVoxels];
     owner_.scaling_.selector->Flag(tile, flagged);
     for (int64_t v = 0; v < kTileVoxels; ++v) {
@@ -188,27 +193,60 @@ void Selective::TrainSelector(const FitContext& context,
   outcome->training.identity_nll = ConstantScoreLoss(validation, options_.misprediction_weight);
 }
 
-void Selective::ChooseScale(const FitContext& context,
-                            const TrainingCases& cases,
-                            FitOutcome* outcome) {
-  const SelectionCounts counts =
-      CountSelection(*cases.validation, context.pooling, *base_, *scaling_.selector);
-  scaling_.temperature = ChooseTemperature(
-      *cases.validation, context.pooling, *base_, *scaling_.selector, counts.recall());
+// Means over the validation cases: how well the selector finds mispredictions, what that does to
+// the calibration error, of correct and of mispredicted voxels apart, and what a perfect one would.
+void ReportSelection(const SelectionCounts& counts,
+                     const SelectiveStudy& study,
+                     const SelectiveError& chosen,
+                     FitOutcome* outcome) {
+  const SelectiveError& base = study.errors.front();
   outcome->figures["misprediction_recall"] = counts.recall();
   outcome->figures["misprediction_precision"] = counts.precision();
   outcome->figures["flagged_share"] =
       static_cast<double>(counts.flagged) / static_cast<double>(counts.labelled);
-  outcome->figures["temperature"] = scaling_.temperature;
-  const double before = AppliedMeanLoss(*cases.validation, context.pooling, *base_);
-  const double after = AppliedMeanLoss(*cases.validation, context.pooling, *this);
+  outcome->figures["temperature"] = chosen.temperature;
+  outcome->figures["validation_ece_base"] = base.ece;
+  outcome->figures["validation_ece"] = chosen.ece;
+  outcome->figures["validation_ece_correct_base"] = base.correct_ece;
+  outcome->figures["validation_ece_correct"] = chosen.correct_ece;
+  outcome->figures["validation_ece_mispredicted_base"] = base.wrong_ece;
+  outcome->figures["validation_ece_mispredicted"] = chosen.wrong_ece;
+  for (const OracleError& oracle : study.oracle) {
+    outcome->figures[fmt::format("oracle_ece_{:03.0f}", 100.0 * oracle.recall)] = oracle.ece;
+  }
+}
+
+void WarnIfWorse(const char* what, double before, double after, FitOutcome* outcome) {
+  if (!(after > before)) return;
+  outcome->warnings.push_back(fmt::format(
+      "on the cases it was chosen by, the {} is {:.5f} with the selector and {:.5f} without",
+      what,
+      after,
+      before));
+}
+
+void Selective::ChooseScale(const FitContext& context,
+                            const TrainingCases& cases,
+                            FitOutcome* outcome) {
+  const CaseStream& validation = *cases.validation;
+  const SelectionCounts counts =
+      CountSelection(validation, context.pooling, *base_, *scaling_.selector);
+  const SelectiveStudy study =
+      StudyTemperatures(validation, context.pooling, *base_, *scaling_.selector);
+  const SelectiveError& chosen =
+      options_.rule == "recall" ? ErrorByRecall(study, counts.recall()) : LowestError(study);
+  scaling_.temperature = chosen.temperature;
+  ReportSelection(counts, study, chosen, outcome);
+  const double before = AppliedMeanLoss(validation, context.pooling, *base_);
+  const double after = AppliedMeanLoss(validation, context.pooling, *this);
   outcome->figures["validation_nll_base"] = before;
   outcome->figures["validation_nll"] = after;
-  if (after > before) {
-    outcome->warnings.push_back(fmt::format(
-        "on the cases it was chosen by, the NLL is {:.5f} with the selector and {:.5f} without",
-        after,
-        before));
+  WarnIfWorse("NLL", before, after, outcome);
+  WarnIfWorse("ECE", study.errors.front().ece, chosen.ece, outcome);
+  if (chosen.temperature == 1.0) {
+    outcome->warnings.push_back(
+        "on the cases it was chosen by, no temperature lowers the ECE of the voxels that the "
+        "selector flags: it is of no use, and nothing is scaled (T1 = 1)");
   }
 }
 

@@ -2,11 +2,13 @@
 #include "pipeline/fit.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "calibrators/list.h"
 #include "core/checkpoint.h"
 #include "core/throw.h"
 #include "kernels/dispatch.h"
+#include "methods/shared/applied_error.h"
 #include "pipeline/compatible.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
@@ -165,6 +167,24 @@ uint64_t IdentifyFit(const FitContext& context,
   return hash;
 }
 
+// No method makes calibration worse without saying so. What shows no difference at the digits that
+// are printed is none.
+void WarnOfHarm(const CaseStream& validation,
+                const PipelineSpec& spec,
+                const Calibrator& calibrator,
+                FitOutcome* outcome) {
+  if (spec.stages == std::vector<std::string>{"none"}) return;
+  const AppliedError error =
+      MeasureAppliedError(validation, spec.pooling, calibrator, "check on validation cases");
+  if (!(std::round(1e5 * error.after) > std::round(1e5 * error.before))) return;
+  outcome->warnings.push_back(
+      fmt::format("on the validation cases the ECE is {:.5f} with {} and {:.5f} without (ten bins, "
+                  "mean over cases)",
+                  error.after,
+                  fmt::join(spec.stages, "+"),
+                  error.before));
+}
+
 // The cases to choose by are others than those fitted on.
 std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOptions& options) {
   const std::string fitted = options.split.empty() ? "calibration" : options.split;
@@ -215,6 +235,8 @@ Model FitStream(const CaseStream& stream,
   }
   std::unique_ptr<Calibrator> calibrator = MakeCalibrator(spec.stages, spec.options);
   FitOutcome outcome = calibrator->Fit(all.context);
+  if (search.validation != nullptr)
+    WarnOfHarm(*search.validation, spec, *calibrator, &outcome);
   state->calibrator = std::move(calibrator);
   // What was chosen becomes part of the pipeline: fitted with it again, the optimum is the same.
   for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;

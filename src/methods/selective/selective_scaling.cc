@@ -3,29 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
-#include <vector>
 
-#include "kernels/bins.h"
-#include "measures/bins.h"
 #include "methods/shared/bound_pass.h"
+#include "methods/shared/reliability.h"
 
 namespace segcal {
 namespace {
 
 constexpr double kSmallestProb = 0x1p-126;
-
-// Upper ends of the bins that a temperature is chosen by, (lo, hi].
-constexpr float kUpperEdges[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f};
-
-float LargestProb(const Tile& tile, int64_t v, const float* probs) {
-  float largest = probs[v];
-  for (int64_t c = 1; c < tile.num_classes; ++c) {
-    largest = std::max(largest, probs[c * kTileVoxels + v]);
-  }
-  return largest;
-}
 
 double LogOf(float prob) { return std::log(std::max(static_cast<double>(prob), kSmallestProb)); }
 
@@ -43,36 +28,6 @@ LogScale MakeLogScale(const Tile& tile, int64_t v, double temperature, const flo
   return {.largest = largest, .log_sum = std::log(sum)};
 }
 
-std::vector<double> Candidates() {
-  std::vector<double> candidates;
-  for (double t = 2.0; t < kLargestTemperature; t *= 2.0) candidates.push_back(t);
-  candidates.push_back(kLargestTemperature);
-  return candidates;
-}
-
-// Confidence and correctness, binned as metrics do it.
-class Reliability {
- public:
-  // The n voxels with these confidences.
-  void Add(const float* confidence, const uint8_t* correct, int64_t n) {
-    uint16_t bin[kTileVoxels];
-    FindBins(confidence, n, {.upper = kUpperEdges}, bin);
-    for (int64_t i = 0; i < n; ++i) {
-      Bin& own = bins_[bin[i]];
-      ++own.count;
-      own.correct += correct[i];
-      own.confidence.Add(static_cast<double>(confidence[i]));
-    }
-  }
-  void Merge(const Reliability& other) {
-    for (size_t b = 0; b < bins_.size(); ++b) bins_[b].Merge(other.bins_[b]);
-  }
-  double Error() const { return BinnedError(bins_, TotalCount(bins_), Norm::kMean); }
-
- private:
-  std::vector<Bin> bins_ = std::vector<Bin>(std::size(kUpperEdges));
-};
-
 struct CountTotals {
   SelectionCounts counts;
   void Flush() noexcept {}
@@ -83,51 +38,6 @@ struct CountTotals {
     counts.flagged_wrong += other.counts.flagged_wrong;
   }
 };
-
-// Voxels that are not flagged, and the flagged ones at every candidate.
-struct CandidateTotals {
-  Reliability kept;
-  std::vector<Reliability> flagged;
-  void Flush() noexcept {}
-  void Merge(const CandidateTotals& other) {
-    kept.Merge(other.kept);
-    for (size_t k = 0; k < flagged.size(); ++k) flagged[k].Merge(other.flagged[k]);
-  }
-};
-
-// Adds the labelled voxels of a tile that a base has emitted into `out`.
-void AddCandidates(const Tile& tile,
-                   const uint16_t* decision,
-                   const uint8_t* flagged,
-                   const std::vector<double>& candidates,
-                   const TileProbs& out,
-                   CandidateTotals* totals) {
-  float confidence[kTileVoxels];
-  uint8_t correct[kTileVoxels];
-  const auto collect = [&](bool of_flagged, const auto& confidence_of) {
-    int64_t n = 0;
-    for (int64_t v = 0; v < tile.count; ++v) {
-      if (tile.labels[v] == kNoLabel || (flagged[v] != 0) != of_flagged) continue;
-      confidence[n] = confidence_of(v);
-      correct[n++] = tile.labels[v] == decision[v] ? 1 : 0;
-    }
-    return n;
-  };
-  const int64_t kept = collect(false, [&](int64_t v) { return LargestProb(tile, v, out.probs); });
-  totals->kept.Add(confidence, correct, kept);
-  EmitBuffer buffer;
-  const TileProbs scaled = buffer.Reserve(tile.num_classes);
-  for (size_t k = 0; k < candidates.size(); ++k) {
-    const int64_t n = collect(true, [&](int64_t v) {
-      for (int64_t c = 0; c < tile.num_classes; ++c) {
-        scaled.probs[c * kTileVoxels + v] = out.probs[c * kTileVoxels + v];
-      }
-      ScaleVoxel(tile, v, candidates[k], decision[v], scaled);
-      return LargestProb(tile, v, scaled.probs);
-    });
-    totals->flagged[k].Add(confidence, correct, n);
-  }
-}
 
 }  // namespace
 
@@ -151,7 +61,7 @@ void SelectiveScaling::Apply(const Tile& tile,
                              const BoundCalibrator& bound,
                              const TileProbs& out) const {
   bound.Apply(tile, out);
-  if (!selector) return;
+  if (!scales()) return;
   uint8_t flagged[kTileVoxels];
   selector->Flag(tile, flagged);
   BaseDecisions decisions;
@@ -189,40 +99,6 @@ SelectionCounts CountSelection(const CaseStream& stream,
     }
   };
   return ReduceBound(stream, "count mispredictions", pooling, base, CountTotals{}, add).counts;
-}
-
-double ChooseTemperature(const CaseStream& stream,
-                         const Pooling& pooling,
-                         const Calibrator& base,
-                         const Selector& selector,
-                         double recall) {
-  if (recall > 0.5) return kLargestTemperature;
-  if (!(recall >= 0.35)) return 2.0;
-  const std::vector<double> candidates = Candidates();
-  CandidateTotals zero;
-  zero.flagged.resize(candidates.size());
-  const auto add = [&](const Tile& tile, const BoundCalibrator& bound, CandidateTotals* totals) {
-    EmitBuffer buffer;
-    const TileProbs out = buffer.Reserve(tile.num_classes);
-    bound.Apply(tile, out);
-    uint8_t flagged[kTileVoxels];
-    selector.Flag(tile, flagged);
-    BaseDecisions decisions;
-    const uint16_t* decision = decisions.Of(tile, base, out.probs);
-    AddCandidates(tile, decision, flagged, candidates, out, totals);
-  };
-  const CandidateTotals totals =
-      ReduceBound(stream, "choose temperature", pooling, base, zero, add);
-  size_t best = 0;
-  double lowest = std::numeric_limits<double>::infinity();
-  for (size_t k = 0; k < candidates.size(); ++k) {
-    Reliability all = totals.kept;
-    all.Merge(totals.flagged[k]);
-    if (!(all.Error() < lowest)) continue;
-    lowest = all.Error();
-    best = k;
-  }
-  return candidates[best];
 }
 
 }  // namespace segcal

@@ -21,8 +21,10 @@ void ScaleVoxel(
 // are scaled by the temperature.
 struct SelectiveScaling {
   std::optional<Selector> selector;
-  double temperature = 2.0;
+  double temperature = 1.0;
 
+  // At a temperature of 1 what a base has emitted stays, to the bit.
+  bool scales() const noexcept { return selector && temperature != 1.0; }
   void Apply(const Tile& tile,
              const Calibrator& base,
              const BoundCalibrator& bound,
@@ -43,14 +45,5 @@ SelectionCounts CountSelection(const CaseStream& stream,
                                const Pooling& pooling,
                                const Calibrator& base,
                                const Selector& selector);
-
-// The temperature of flagged voxels (SS9): 1e10 if the selector's recall is above 0.5, 2 if it is
-// below 0.35 or there is none; between, the one of 2, 4, 8, ..., 1e10 with the lowest expected
-// calibration error in ten bins of what is emitted.
-double ChooseTemperature(const CaseStream& stream,
-                         const Pooling& pooling,
-                         const Calibrator& base,
-                         const Selector& selector,
-                         double recall);
 
 }  // namespace segcal

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods/shared/applied_error.h"
+
+#include "kernels/emit.h"
+#include "kernels/scores.h"
+#include "kernels/softmax.h"
+#include "measures/means.h"
+#include "methods/shared/bound_case_pass.h"
+#include "methods/shared/emit_buffer.h"
+#include "methods/shared/reliability.h"
+
+namespace segcal {
+namespace {
+
+struct ReliabilityChange {
+  Reliability before;
+  Reliability after;
+  void Merge(const ReliabilityChange& other) {
+    before.Merge(other.before);
+    after.Merge(other.after);
+  }
+};
+
+// Adds the labelled voxels of a tile for which these probabilities were emitted.
+void AddEmitted(const Tile& tile, const float* probs, Reliability* reliability) {
+  alignas(64) float confidence[kTileVoxels];
+  alignas(64) uint16_t predicted[kTileVoxels];
+  uint8_t correct[kTileVoxels];
+  TopLabelTile(probs, tile.num_classes, confidence, predicted);
+  int64_t n = 0;
+  for (int64_t v = 0; v < tile.count; ++v) {
+    if (tile.labels[v] == kNoLabel) continue;
+    confidence[n] = confidence[v];
+    correct[n++] = tile.labels[v] == predicted[v] ? 1 : 0;
+  }
+  reliability->Add(confidence, correct, n);
+}
+
+}  // namespace
+
+AppliedError MeasureAppliedError(const CaseStream& stream,
+                                 const Pooling& pooling,
+                                 const Calibrator& calibrator,
+                                 const std::string& stage) {
+  std::vector<double> before(static_cast<size_t>(stream.num_cases()));
+  std::vector<double> after(before.size());
+  const bool keeps = calibrator.properties().preserves != Preserves::kNone;
+  const auto add = [&](const Tile& tile, const BoundCalibrator& bound, ReliabilityChange* sums) {
+    EmitBuffer buffer;
+    const TileProbs out = buffer.Reserve(tile.num_classes);
+    SoftmaxTile(tile, 1.0, out);
+    KeepWinner(tile.decision, tile.num_classes, out.probs);
+    AddEmitted(tile, out.probs, &sums->before);
+    bound.Apply(tile, out);
+    if (keeps) KeepWinner(tile.decision, tile.num_classes, out.probs);
+    AddEmitted(tile, out.probs, &sums->after);
+  };
+  const auto end = [&](int64_t c, const ReliabilityChange& sums) {
+    before[static_cast<size_t>(c)] = sums.before.Error();
+    after[static_cast<size_t>(c)] = sums.after.Error();
+  };
+  ReduceBoundCases(stream, stage, pooling, calibrator, ReliabilityChange{}, add, end);
+  return {.before = MeanOfDefined(before), .after = MeanOfDefined(after)};
+}
+
+}  // namespace segcal
