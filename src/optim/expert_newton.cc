@@ -114,6 +114,7 @@ struct Expert {
   Value here;
   std::unique_ptr<QuadraticModel> quadratic;
   std::vector<double> trial;
+  double tolerance = 0.0;
   int cuts = 0;
   double last_residual = std::numeric_limits<double>::infinity();  // when it came on last
   double last_value = std::numeric_limits<double>::infinity();
@@ -123,6 +124,13 @@ struct Expert {
   std::vector<double> path;
 };
 
+// Of an expert whose projected gradient has this norm at the start.
+double ToleranceFrom(const SolverOptions& options, double start) {
+  if (options.start_share <= 0.0) return options.gradient_tolerance;
+  return std::min(options.gradient_tolerance,
+                  std::max(options.least_tolerance, options.start_share * start));
+}
+
 // Says where to look next; done where no step leads away.
 void Propose(const ExpertProblem& problem, Expert* e) {
   const std::vector<double> step =
@@ -131,7 +139,7 @@ void Propose(const ExpertProblem& problem, Expert* e) {
   e->done = e->trial == e->point;
 }
 
-void CheckConvergence(const ExpertProblem& problem, double tolerance, Expert* e) {
+void CheckConvergence(const ExpertProblem& problem, Expert* e) {
   e->path.push_back(e->here.value);
   const double residual = problem.box.ProjectedNorm(e->point, e->here.gradient);
   if (residual <= 0.5 * e->last_residual ||
@@ -140,7 +148,7 @@ void CheckConvergence(const ExpertProblem& problem, double tolerance, Expert* e)
     e->last_value = e->here.value;
     e->idle = 0;
   }
-  e->converged = residual <= tolerance;
+  e->converged = residual <= e->tolerance;
   e->done = e->converged || e->idle >= kIdlePasses;
   e->cuts = 0;
 }
@@ -152,7 +160,7 @@ void Refresh(const ExpertProblem& problem, int64_t expert, Expert* e) {
 }
 
 // Takes in the exact value at the trial point.
-void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert* e) {
+void Advance(const ExpertProblem& problem, Value there, Expert* e) {
   ++e->idle;
   const std::vector<double> move = Difference(e->trial, e->point);
   const bool decreases = Decreases(e->here, there, move);
@@ -161,7 +169,7 @@ void Advance(const ExpertProblem& problem, double tolerance, Value there, Expert
   if (decreases) {
     e->point = e->trial;
     e->here = std::move(there);
-    CheckConvergence(problem, tolerance, e);
+    CheckConvergence(problem, e);
     return;
   }
   e->path.push_back(e->here.value);
@@ -208,7 +216,8 @@ SolverResult SolveExperts(const ExpertProblem& problem,
   ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
     Expert& e = experts[static_cast<size_t>(i)];
     e.here = std::move(values[static_cast<size_t>(i)]);
-    CheckConvergence(problem, options.gradient_tolerance, &e);
+    e.tolerance = ToleranceFrom(options, problem.box.ProjectedNorm(e.point, e.here.gradient));
+    CheckConvergence(problem, &e);
     if (!e.done) Propose(problem, &e);
   });
   const auto all_done = [&] {
@@ -220,7 +229,7 @@ SolverResult SolveExperts(const ExpertProblem& problem,
     ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
       Expert& e = experts[static_cast<size_t>(i)];
       if (e.done) return;
-      Advance(problem, options.gradient_tolerance, std::move(values[static_cast<size_t>(i)]), &e);
+      Advance(problem, std::move(values[static_cast<size_t>(i)]), &e);
       if (!e.done && refresh) Refresh(problem, i, &e);
       if (!e.done) Propose(problem, &e);
     });

@@ -27,6 +27,10 @@ struct ExpertProblem {
 struct SolverOptions {
   double gradient_tolerance = 1e-6;  // of the projected gradient
   double model_tolerance = 0.0;      // of the model's, where that is larger
+  // Where positive: also at most this share of what it was at the start, but for least_tolerance. A
+  // start that is good enough for something else would not move otherwise.
+  double start_share = 0.0;
+  double least_tolerance = 1e-6;
   int64_t max_passes = 50;
   int num_threads = 1;
   bool skip_model = false;  // start is near enough: take the model's curvature there and go on

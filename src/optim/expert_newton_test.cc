@@ -133,6 +133,25 @@ TEST(SolveExperts, SaysWhenPassesRunOut) {
 }
 
 // Gradients with an error that no step takes away: it stops, and does not say that it is there.
+// A start for something else that is within the tolerance of this.
+TEST(SolveExperts, GoesOnFromAGoodStartWhereToldTo) {
+  const Quadratic truth{.weights = {1.0, 2.0}, .target = {0.5, -0.3}, .coupling = 0.1};
+  const Box free{.lower = {-kInfinity, -kInfinity}, .upper = {kInfinity, kInfinity}};
+  const ExpertProblem problem = IdentifyFit({truth}, free, /*dense=*/true);
+  SolverOptions exact{.gradient_tolerance = 1e-12, .skip_model = true};
+  std::vector<double> start = SolveExperts(problem, {{0.0, 0.0}}, exact).experts[0].point;
+  start[0] += 5e-5;
+  SolverOptions options{.gradient_tolerance = 1e-4, .skip_model = true};
+  EXPECT_EQ(SolveExperts(problem, {start}, options).experts[0].point, start);
+  options.start_share = 0.1;
+  const ExpertSolution moved = SolveExperts(problem, {start}, options).experts[0];
+  EXPECT_LE(moved.residual, 6e-6);
+  EXPECT_NE(moved.point, start);
+  // Not below what sums can tell.
+  options.least_tolerance = 1e-4;
+  EXPECT_EQ(SolveExperts(problem, {start}, options).experts[0].point, start);
+}
+
 TEST(SolveExperts, StopsWhereNothingIsGained) {
   ExpertProblem problem =
       IdentifyFit({{{1.0, 1.0, 1.0}, {0.3, 0.7, 1.0}, 0.0}}, Unbounded(3), true);

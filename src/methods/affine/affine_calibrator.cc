@@ -8,6 +8,7 @@
 #include "core/json.h"
 #include "core/throw.h"
 #include "kernels/softmax.h"
+#include "methods/affine/affine_location.h"
 #include "methods/affine/affine_regularizer.h"
 
 namespace segcal {
@@ -58,8 +59,14 @@ AffineShape AffineCalibrator::ShapeFor(int64_t num_classes) const {
 
 Box AffineCalibrator::BoxFor(const AffineShape& shape) const {
   const auto n = static_cast<size_t>(shape.num_parameters());
-  Box box{.lower = std::vector<double>(n, shape.gaps() ? 0.0 : -kMaxAffineWeight),
-          .upper = std::vector<double>(n, kMaxAffineWeight)};
+  const double most = kMaxAffineWeight * shape.scale;
+  Box box{.lower = std::vector<double>(n, shape.gaps() ? 0.0 : -most),
+          .upper = std::vector<double>(n, most)};
+  const auto features = static_cast<size_t>(shape.num_features());
+  for (size_t i = features - 1; i < n; i += features) {  // biases have no unit
+    box.lower[i] /= shape.scale;
+    box.upper[i] /= shape.scale;
+  }
   if (!family_.diagonal) return box;
   for (int64_t r = 0; r < shape.num_rows(); ++r) {
     for (int64_t k = 0; k + 1 < shape.num_features(); ++k) {
@@ -70,15 +77,29 @@ Box AffineCalibrator::BoxFor(const AffineShape& shape) const {
   return box;
 }
 
+// Of the parameters in a file: the bias at zero has what the weights are at the centre.
+Box AffineCalibrator::FileBoxFor(const AffineShape& shape) const {
+  Box box = BoxFor(shape);
+  const double room = kMaxAffineWeight * static_cast<double>(shape.num_classes);
+  const auto features = static_cast<size_t>(shape.num_features());
+  for (size_t i = features - 1; i < box.lower.size(); i += features) {
+    box.lower[i] -= room * std::fabs(shape.centre);
+    box.upper[i] += room * std::fabs(shape.centre);
+  }
+  return box;
+}
+
+// From what a model file holds: a fit and its file give the same bits.
 void AffineCalibrator::Install(const AffineShape& shape, ExpertParameters parameters) {
   shape_ = shape;
   parameters_ = std::move(parameters);
   weights_.clear();
-  for (const std::vector<double>& p : parameters_) weights_.emplace_back(shape_, p);
+  for (const std::vector<double>& p : parameters_)
+    weights_.emplace_back(shape_, ParametersAtCentre(shape_, p));
 }
 
 FitOutcome AffineCalibrator::Fit(const FitContext& context) {
-  const AffineShape shape = ShapeFor(context.stream.dataset().num_classes());
+  AffineShape shape = ShapeFor(context.stream.dataset().num_classes());
   ExpertParameters parameters(static_cast<size_t>(shape.num_experts()), ScaledIdentity(shape, 1.0));
   if (shape.num_classes < 2) {
     Install(shape, std::move(parameters));
@@ -88,12 +109,16 @@ FitOutcome AffineCalibrator::Fit(const FitContext& context) {
     outcome.passes = 1;
     return outcome;
   }
+  LocateRawLogits(context.sample, family_.name, &shape);
   FitOutcome outcome = FitAffine(shape, BoxFor(shape), options_, context, &parameters);
+  for (std::vector<double>& p : parameters) p = ParametersOfLogits(shape, std::move(p));
+  shape.scale = 1.0;  // a power of two: it changes no bit of what is emitted
   Install(shape, std::move(parameters));
   return outcome;
 }
 
-// One object per expert: rows of weights, and the bias.
+// One object per expert: rows of weights, and the bias. Scores are W z + b; the centre says from
+// where logits are counted when they are computed.
 Json AffineCalibrator::Parameters() const {
   Json experts = Json::array();
   for (const std::vector<double>& parameters : parameters_) {
@@ -106,7 +131,9 @@ Json AffineCalibrator::Parameters() const {
     }
     experts.push_back({{"weights", weights}, {"bias", bias}});
   }
-  return {{"experts", experts}};
+  Json json = {{"experts", experts}};
+  if (shape_.centre != 0.0) json["centre"] = shape_.centre;
+  return json;
 }
 
 // Row sums of the assembled map: its dependence on a shift of all logits.
@@ -144,10 +171,18 @@ std::vector<Claim> AffineCalibrator::Claims() const {
 void AffineCalibrator::SetParameters(const Json& json,
                                      int64_t num_classes,
                                      const std::string& where) {
-  const AffineShape shape = ShapeFor(num_classes);
-  const Box box = BoxFor(shape);
+  AffineShape shape = ShapeFor(num_classes);
   JsonObject object(json, where);
   const Json& experts = object.Array("experts");
+  if (shape.space == AffineSpace::kRaw && object.Has("centre"))
+    shape.centre = object.Number("centre");
+  if (!(std::fabs(shape.centre) <= kLargestRaw)) {
+    Throw(ErrorCode::kBadData,
+          "{}: centre is {}, at most {:g} is required",
+          where,
+          shape.centre,
+          kLargestRaw);
+  }
   object.Finish();
   if (static_cast<int64_t>(experts.size()) != shape.num_experts()) {
     Throw(ErrorCode::kBadData,
@@ -156,6 +191,7 @@ void AffineCalibrator::SetParameters(const Json& json,
           experts.size(),
           shape.num_experts());
   }
+  const Box box = FileBoxFor(shape);
   ExpertParameters parameters;
   for (const Json& item : experts) {
     JsonObject expert(item, where + ": experts");

@@ -41,6 +41,7 @@ class AffineCalibrator : public PixelCalibrator {
  private:
   AffineShape ShapeFor(int64_t num_classes) const;
   Box BoxFor(const AffineShape& shape) const;
+  Box FileBoxFor(const AffineShape& shape) const;
   void Install(const AffineShape& shape, ExpertParameters parameters);
 
   AffineFamily family_;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/throw.h"
+#include "methods/affine/affine_location.h"
 #include "methods/affine/affine_problem.h"
 #include "methods/affine/affine_search.h"
 #include "methods/shared/temperature_fit.h"
@@ -31,13 +32,14 @@ double FindAnchor(const AffineOptions& options, const FitContext& context, int64
 
 // Without shrinkage a class that never occurs, or separable ones, push the optimum to infinity.
 bool IsBounded(const AffineProblem& problem,
+               const AffineShape& shape,
                const Penalty& penalty,
                const ExpertSolution& solution,
                size_t expert) {
   if (penalty.kappa > 0.0 || problem.voxels()[expert] == 0) return true;
   if (problem.LacksClass(expert) || !solution.converged) return false;
-  return std::all_of(solution.point.begin(), solution.point.end(), [](double w) {
-    return std::fabs(w) < kRunAway;
+  return std::all_of(solution.point.begin(), solution.point.end(), [&](double w) {
+    return std::fabs(w) < kRunAway * shape.scale;
   });
 }
 
@@ -49,7 +51,7 @@ Certificate MakeCertificate(const AffineProblem& problem,
                             size_t expert) {
   Certificate certificate{.gradient = solution.residual,
                           .newton_decrement = solution.decrement,
-                          .bounded = IsBounded(problem, penalty, solution, expert),
+                          .bounded = IsBounded(problem, shape, penalty, solution, expert),
                           .voxels = problem.voxels()[expert],
                           .gap = {},
                           .path = solution.path};
@@ -86,6 +88,20 @@ void Conclude(const SolverResult& result, FitOutcome* outcome) {
   }
 }
 
+// A map that is not a number could be written and never read.
+void CheckFinite(const AffineSolution& solution) {
+  for (const ExpertSolution& expert : solution.result.experts) {
+    const bool finite = std::isfinite(expert.residual) &&
+                        std::all_of(expert.point.begin(), expert.point.end(), [](double w) {
+                          return std::isfinite(w);
+                        });
+    if (finite) continue;
+    Throw(ErrorCode::kBadData,
+          "the fit came to values that are not finite: some logits are too large for sums of "
+          "float32");
+  }
+}
+
 // Where the penalty alone would put a map.
 std::vector<double> StartingPoint(const AffineShape& shape, const Penalty& penalty) {
   return ScaledIdentity(shape, penalty.kappa > 0.0 ? penalty.anchor : 1.0);
@@ -111,7 +127,7 @@ std::vector<double> ScaledIdentity(const AffineShape& shape, double beta) {
   for (int64_t k = 0; k < diagonal; ++k) {
     parameters[static_cast<size_t>(k * shape.num_features() + k)] = beta;
   }
-  return parameters;
+  return ParametersAtCentre(shape, std::move(parameters));
 }
 
 FitOutcome FitAffine(const AffineShape& shape,
@@ -123,8 +139,11 @@ FitOutcome FitAffine(const AffineShape& shape,
   outcome.solver = "newton on a sample, then all voxels in its metric";
   outcome.passes = 2;  // survey and sample
   const double beta = FindAnchor(options, context, &outcome.passes);
-  Penalty penalty{
-      .lambda = options.lambda, .mu = options.mu, .kappa = options.kappa, .anchor = beta};
+  Penalty penalty{.lambda = options.lambda,
+                  .mu = options.mu,
+                  .kappa = options.kappa,
+                  .anchor = beta,
+                  .paper = options.penalty == "paper"};
   AffineProblem problem(shape, box, context);
   CheckMemory(problem, context.stream.memory());
   parameters->assign(static_cast<size_t>(shape.num_experts()), StartingPoint(shape, penalty));
@@ -144,6 +163,7 @@ FitOutcome FitAffine(const AffineShape& shape,
   }
   AffineSolution solution =
       problem.Solve(penalty, *parameters, options.gradient_tolerance, options.max_passes);
+  CheckFinite(solution);
   outcome.passes += solution.result.passes;
   outcome.nll_after = solution.nll;
   for (size_t e = 0; e < solution.result.experts.size(); ++e) {

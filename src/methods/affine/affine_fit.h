@@ -18,6 +18,8 @@ struct AffineOptions {
   double kappa = 1e-4;
   // What the map shrinks to: the fitted temperature, or the identity.
   std::string anchor = "temperature";
+  // What (A4) sums over experts and at which gauge: ours, or as published (A11).
+  std::string penalty = "ours";
   // Stop when the projected gradient of every expert's own mean objective is at most this.
   double gradient_tolerance = 1e-6;
   int64_t max_passes = 50;
@@ -28,6 +30,7 @@ struct AffineOptions {
     field("mu", self.mu, AtLeast(0.0));
     field("kappa", self.kappa, AtLeast(0.0));
     field("anchor", self.anchor, OneOf({"temperature", "identity"}));
+    field("penalty", self.penalty, OneOf({"ours", "paper"}));
     field("gradient_tolerance", self.gradient_tolerance, Positive());
     field("max_passes", self.max_passes, AtLeast(2));
   }

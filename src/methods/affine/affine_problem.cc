@@ -49,6 +49,10 @@ constexpr double kBlockShare = 24.0;
 // Without Hessians the model is minimised to this only: the rest is better done on all voxels.
 constexpr double kModelTolerance = 1e-3;
 
+// A solution for another penalty is often within the tolerance for this one too: of its projected
+// gradient so much may be left, which takes one step.
+constexpr double kStartShare = 0.1;
+
 // Kept Hessians, metrics, and the factors of one per thread.
 int64_t HessianBytes(const AffineShape& shape) {
   const int64_t n = shape.num_parameters();
@@ -264,7 +268,8 @@ AffineSolution AffineProblem::Solve(const Penalty& penalty,
                                     const ExpertParameters& start,
                                     double gradient_tolerance,
                                     int64_t max_passes) const {
-  return SolveWith(penalty, start, gradient_tolerance, max_passes, /*skip_model=*/false);
+  return SolveWith(
+      penalty, start, gradient_tolerance, max_passes, /*skip_model=*/false, /*start_share=*/0.0);
 }
 
 AffineSolution AffineProblem::Resolve(const Penalty& penalty,
@@ -272,14 +277,16 @@ AffineSolution AffineProblem::Resolve(const Penalty& penalty,
                                       double gradient_tolerance,
                                       int64_t max_passes) const {
   const bool skip_model = !IsDense(shape_) || !kept_.empty();
-  return SolveWith(penalty, start, gradient_tolerance, max_passes, skip_model);
+  return SolveWith(
+      penalty, start, gradient_tolerance, max_passes, skip_model, /*start_share=*/kStartShare);
 }
 
 AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         const ExpertParameters& start,
                                         double gradient_tolerance,
                                         int64_t max_passes,
-                                        bool skip_model) const {
+                                        bool skip_model,
+                                        double start_share) const {
   const AffineRegularizer regularizer(shape_, penalty);
   std::vector<double> penalty_curvature;
   if (IsDense(shape_)) {
@@ -316,6 +323,7 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                  start,
                                  {.gradient_tolerance = gradient_tolerance,
                                   .model_tolerance = IsDense(shape_) ? 0.0 : kModelTolerance,
+                                  .start_share = start_share,
                                   .max_passes = max_passes,
                                   .num_threads = context_.stream.num_workers(),
                                   .skip_model = skip_model});

@@ -31,7 +31,7 @@ class AffineProblem {
                        double gradient_tolerance,
                        int64_t max_passes) const;
   // The same from maps that are good for another penalty, in the metric kept last: no work on the
-  // sample, and a few passes.
+  // sample, and a few passes. They move even if they are good enough for this one.
   AffineSolution Resolve(const Penalty& penalty,
                          const ExpertParameters& start,
                          double gradient_tolerance,
@@ -52,7 +52,8 @@ class AffineProblem {
                            const ExpertParameters& start,
                            double gradient_tolerance,
                            int64_t max_passes,
-                           bool skip_model) const;
+                           bool skip_model,
+                           double start_share) const;
   int ThreadsOfOne() const noexcept;
   std::unique_ptr<QuadraticModel> ImplicitCurvature(const AffineRegularizer& regularizer,
                                                     int64_t expert,

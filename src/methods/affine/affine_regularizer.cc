@@ -29,7 +29,7 @@ void ExtendFeatures(const AffineShape& shape, const double* row, double* out) {
         break;
       case AffineSpace::kRaw:
       case AffineSpace::kLogProbs:
-        out[k] = row[k];
+        out[k] = row[k] / shape.scale;
         break;
     }
   }
@@ -50,7 +50,7 @@ void ContractFeatures(const AffineShape& shape, const double* in, double* row) {
         break;
       case AffineSpace::kRaw:
       case AffineSpace::kLogProbs:
-        row[k] = in[k];
+        row[k] = in[k] / shape.scale;
         break;
     }
   }
@@ -95,12 +95,17 @@ std::vector<double> RowsOfScores(const AffineShape& shape,
 }  // namespace
 
 AffineRegularizer::AffineRegularizer(const AffineShape& shape, const Penalty& penalty)
-    : shape_(shape), penalty_(penalty) {}
+    : shape_(shape), penalty_(penalty), fixed_gauge_(penalty.paper && shape.gaps()) {
+  if (!penalty.paper) return;
+  const auto experts = static_cast<double>(shape.num_experts());
+  for (double* strength : {&penalty_.lambda, &penalty_.mu, &penalty_.kappa}) *strength /= experts;
+}
 
 // The best shift of a column, which leaves probabilities as they are: zero slope of
 // lambda' sum_{j != k} (W_jk + c)^2 + kappa (W_kk + c - anchor)^2.
 double AffineRegularizer::Gauge(const std::vector<double>& weights, int64_t column) const {
   if (shape_.diagonal) return 0.0;  // a shift would leave the diagonal
+  if (fixed_gauge_) return column == 0 ? winner_ : 0.0;
   const int64_t n = shape_.num_classes;
   const double off = OffDiagonal();
   const double total = off * static_cast<double>(n - 1) + penalty_.kappa;
@@ -111,6 +116,38 @@ double AffineRegularizer::Gauge(const std::vector<double>& weights, int64_t colu
     sum += j == column ? penalty_.kappa * (w - penalty_.anchor) : off * w;
   }
   return -sum / total;
+}
+
+// At the fixed gauge the anchor is a map like any other, whose rows leave the winner's weight of
+// itself as it is: off the diagonal lambda pulls to 0 and kappa to the anchor, together to between.
+AffineRegularizer::Target AffineRegularizer::TargetOf(int64_t row, int64_t column) const noexcept {
+  if (row == column) {
+    const bool winner = fixed_gauge_ && row == 0;
+    return {.strength = penalty_.kappa, .value = winner ? winner_ : penalty_.anchor, .least = 0.0};
+  }
+  const double strength = OffDiagonal();
+  if (!fixed_gauge_ || column != 0 || strength <= 0.0)
+    return {.strength = strength, .value = 0.0, .least = 0.0};
+  const double anchor = winner_ - penalty_.anchor;
+  const double value = penalty_.kappa * anchor / strength;
+  return {.strength = strength,
+          .value = value,
+          .least = penalty_.kappa * anchor * anchor - strength * value * value};
+}
+
+// W (z - centre) + b, as W z + b: from the bias at the centre to that at zero (A10), and the slopes
+// with respect to both back.
+void AffineRegularizer::BiasAtZero(Assembled* map) const {
+  const auto n = static_cast<size_t>(shape_.num_classes);
+  for (size_t j = 0; j < n; ++j) {
+    for (size_t k = 0; k < n; ++k) map->bias[j] -= shape_.centre * map->weights[j * n + k];
+  }
+}
+void AffineRegularizer::LocateSlopes(Assembled* slopes) const {
+  const auto n = static_cast<size_t>(shape_.num_classes);
+  for (size_t j = 0; j < n; ++j) {
+    for (size_t k = 0; k < n; ++k) slopes->weights[j * n + k] -= shape_.centre * slopes->bias[j];
+  }
 }
 
 double AffineRegularizer::OffDiagonal() const noexcept {
@@ -138,6 +175,8 @@ AffineRegularizer::Assembled AffineRegularizer::Assemble(
     const double shift = Gauge(map.weights, k);
     for (int64_t j = 0; j < n; ++j) map.weights[static_cast<size_t>(j * n + k)] += shift;
   }
+  if (fixed_gauge_) return map;
+  if (shape_.centre != 0.0) BiasAtZero(&map);
   double mean = 0.0;
   for (const double b : map.bias) mean += b / static_cast<double>(n);
   if (BiasStrength() > 0.0) {
@@ -155,15 +194,16 @@ Value AffineRegularizer::Evaluate(const std::vector<double>& parameters) const {
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t k = 0; k < n; ++k) {
       double& w = map.weights[static_cast<size_t>(j * n + k)];
-      const double strength = j == k ? penalty_.kappa : OffDiagonal();
-      const double distance = j == k ? w - penalty_.anchor : w;
-      result.value += strength * distance * distance;
-      w = 2.0 * strength * distance;
+      const Target target = TargetOf(j, k);
+      const double distance = w - target.value;
+      result.value += target.strength * distance * distance + target.least;
+      w = 2.0 * target.strength * distance;
     }
     double& b = map.bias[static_cast<size_t>(j)];
     result.value += BiasStrength() * b * b;
     b *= 2.0 * BiasStrength();
   }
+  if (shape_.centre != 0.0) LocateSlopes(&map);
   const std::vector<double> rows = RowsOfScores(shape_, map.weights, n);
   const std::vector<double> bias_rows = RowsOfScores(shape_, map.bias, 1);
   result.gradient.resize(parameters.size());
@@ -175,11 +215,12 @@ Value AffineRegularizer::Evaluate(const std::vector<double>& parameters) const {
   return result;
 }
 
-// The gradient is affine in the parameters, and linear where the anchor is zero.
+// The gradient is affine in the parameters, and linear where the anchor and a fixed gauge are zero.
 std::vector<double> AffineRegularizer::Product(const std::vector<double>& direction) const {
-  Penalty linear = penalty_;
-  linear.anchor = 0.0;
-  return AffineRegularizer(shape_, linear).Evaluate(direction).gradient;
+  AffineRegularizer linear = *this;
+  linear.penalty_.anchor = 0.0;
+  linear.winner_ = 0.0;
+  return linear.Evaluate(direction).gradient;
 }
 
 std::vector<double> AffineRegularizer::Hessian() const {
@@ -202,6 +243,7 @@ double AffineRegularizer::RowCurvature(int64_t r, int64_t s) const noexcept {
     return cumulate ? static_cast<double>(shape_.num_rows() - row) : 1.0;
   };
   const double common = cumulate || r == s ? std::min(ones(r), ones(s)) : 0.0;
+  if (fixed_gauge_) return 2.0 * common;
   return 2.0 * (common - ones(r) * ones(s) / static_cast<double>(shape_.num_classes));
 }
 
@@ -216,7 +258,20 @@ std::vector<double> AffineRegularizer::FeatureCurvature() const {
     ContractFeatures(shape_, extended.data(), of_feature);
   }
   products.back() = BiasStrength();
+  if (shape_.centre != 0.0) AddBiasAtZero(&products);
   return products;
+}
+
+// The bias at zero depends on every weight of its row.
+void AffineRegularizer::AddBiasAtZero(std::vector<double>* products) const {
+  const auto features = static_cast<size_t>(shape_.num_features());
+  const double slope = -shape_.centre / shape_.scale;
+  for (size_t j = 0; j + 1 < features; ++j) {
+    for (size_t k = 0; k + 1 < features; ++k)
+      (*products)[j * features + k] += BiasStrength() * slope * slope;
+    (*products)[j * features + features - 1] += BiasStrength() * slope;
+    (*products)[(features - 1) * features + j] += BiasStrength() * slope;
+  }
 }
 
 // With the gauge at its best the penalty is at least kappa |P (W - W0)|^2, P the projection that
@@ -224,15 +279,26 @@ std::vector<double> AffineRegularizer::FeatureCurvature() const {
 // 2 kappa smallest(X X^T) smallest(M^T P M), along directions that change probabilities.
 // For gaps below the winner X X^T = I + 11^T and M^T P M = I - 11^T / C. For sorted ones X takes
 // differences of neighbours, whose X X^T has the eigenvalues 4 sin^2(pi j / 2C), j < C, and M^T P M
-// is its inverse.
+// is its inverse. At a fixed gauge there is no P, and the curvature is larger.
 double AffineRegularizer::Convexity() const {
-  if (!shape_.gaps() || shape_.num_classes < 2) return 2.0 * penalty_.kappa;
+  if (!shape_.gaps() || shape_.num_classes < 2) return 2.0 * penalty_.kappa * LeastStretch();
   const auto n = static_cast<double>(shape_.num_classes);
   if (shape_.space == AffineSpace::kWinnerGaps) return 2.0 * penalty_.kappa / n;
   const double angle = std::numbers::pi / (2.0 * n);
   const double of_features = std::min(1.0, 4.0 * std::sin(angle) * std::sin(angle));
   const double of_rows = 1.0 / (4.0 * std::cos(angle) * std::cos(angle));
   return 2.0 * penalty_.kappa * of_features * of_rows;
+}
+
+// A row of located parameters is stretched by T = [[1/s, 0], [-(m/s) 1^T, 1]] to W and b. T T^T has
+// the eigenvalue 1/s^2, and two more whose product is 1/s^2 and sum 1/s^2 + 1 + n m^2/s^2, with n
+// the weights of the row that are not held; the smallest.
+double AffineRegularizer::LeastStretch() const {
+  const double unit = 1.0 / (shape_.scale * shape_.scale);
+  if (shape_.centre == 0.0) return std::min(1.0, unit);
+  const double n = shape_.diagonal ? 1.0 : static_cast<double>(shape_.num_classes);
+  const double sum = unit + 1.0 + n * shape_.centre * shape_.centre * unit;
+  return std::min(unit, 2.0 * unit / (sum + std::sqrt(sum * sum - 4.0 * unit)));
 }
 
 }  // namespace segcal

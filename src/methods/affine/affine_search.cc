@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "core/options.h"
 #include "core/throw.h"
@@ -18,6 +19,10 @@ namespace {
 constexpr double kTrialTolerance = 1e-4;
 constexpr int64_t kTrialPasses = 6;
 constexpr int64_t kLeaderPasses = 40;
+
+// Validation losses of trials are known to about this, solved as they are. The search does not
+// choose by less.
+constexpr double kTie = 2e-5;
 
 // Share of the trials at exactly zero before anything is known.
 constexpr double kZeroPenaltyShare = 0.25;
@@ -39,6 +44,27 @@ std::vector<Knob> FreeKnobs(const AffineShape& shape, const std::vector<std::str
     free.push_back(knob);
   }
   return free;
+}
+
+// Of two penalties with the same loss, the one that holds the map more.
+bool HoldsMore(const Penalty& a, const Penalty& b) {
+  if (a.kappa != b.kappa) return a.kappa > b.kappa;
+  if (a.lambda != b.lambda) return a.lambda > b.lambda;
+  return a.mu > b.mu;
+}
+
+// Of the trials within kTie of the lowest loss, the first one, whose penalty was given, else the
+// one that holds the map most. The order of the others does not matter.
+size_t ChooseTrial(const std::vector<SearchTrial>& trials, const std::vector<Penalty>& penalties) {
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const SearchTrial& trial : trials) lowest = std::min(lowest, trial.validation_nll);
+  const auto ties = [&](size_t t) { return trials[t].validation_nll <= lowest + kTie; };
+  if (ties(0)) return 0;
+  std::optional<size_t> best;
+  for (size_t t = 1; t < trials.size(); ++t) {
+    if (ties(t) && (!best || HoldsMore(penalties[t], penalties[*best]))) best = t;
+  }
+  return best.value_or(0);
 }
 
 // What one fold needs through all trials. The fold that trains on all the data shares its problem.
@@ -159,6 +185,7 @@ SearchReport SearchPenalty(const AffineShape& shape,
   TreeParzen tpe(PenaltySpace(knobs), context.seed);
   Trials trials(shape, context, MakeStates(shape, box, problem, context, *parameters));
   const Penalty given = *penalty;
+  std::vector<Penalty> tried;
   double best = std::numeric_limits<double>::infinity();
   for (int64_t t = 0; t < context.trials; ++t) {
     std::vector<double> point;
@@ -176,12 +203,14 @@ SearchReport SearchPenalty(const AffineShape& shape,
     entry.validation_nll = trials.ValidationLoss(trial, best);
     report.trials.push_back(entry);
     tpe.Tell(point, entry.validation_nll);
+    tried.push_back(trial);
     if (!(entry.validation_nll < best)) continue;
     best = entry.validation_nll;
-    *penalty = trial;
-    report.chosen = entry.options;
     trials.KeepBest();
   }
+  const size_t chosen = ChooseTrial(report.trials, tried);
+  *penalty = tried[chosen];
+  report.chosen = report.trials[chosen].options;
   report.passes = trials.passes();
   if (trials.Whole() != nullptr) *parameters = *trials.Whole();
   return report;

@@ -23,6 +23,11 @@ const float* ValuesAt(std::span<const int32_t> voxels, const float* row, float* 
   return scratch;
 }
 
+void DivideRow(double scale, size_t count, float* row) {
+  const auto factor = static_cast<float>(1.0 / scale);  // exact: a power of two
+  for (size_t i = 0; i < count; ++i) row[i] *= factor;
+}
+
 }  // namespace
 
 BlockLayout::BlockLayout(const AffineShape& shape)
@@ -71,7 +76,7 @@ void ExpertBatch::AddShifted(const Tile& tile,
   alignas(64) double shift[kTileVoxels];
   for (size_t i = 0; i < voxels.size(); ++i) {
     const int32_t v = voxels[i];
-    shift[i] = shape_.space == AffineSpace::kRaw        ? tile.offset[v]
+    shift[i] = shape_.space == AffineSpace::kRaw        ? tile.offset[v] - shape_.centre
                : shape_.space == AffineSpace::kLogProbs ? -static_cast<double>(log_norms[v])
                                                         : -static_cast<double>(last[v]);
     labels_[count_ + static_cast<int64_t>(i)] = tile.labels[v];
@@ -81,6 +86,7 @@ void ExpertBatch::AddShifted(const Tile& tile,
     const float* from = ValuesAt(voxels, tile.logits + c * kTileVoxels, scratch);
     float* to = features_ + c * kTileVoxels + count_;
     ShiftRow(from, shift, static_cast<int64_t>(voxels.size()), kMaxFeature, to);
+    if (shape_.scale != 1.0) DivideRow(shape_.scale, voxels.size(), to);
   }
 }
 

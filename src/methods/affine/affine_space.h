@@ -13,7 +13,7 @@ namespace segcal {
 // What an affine calibrator is affine in. Every one of them computes rows = W x + b from features x
 // and turns rows into class scores; they differ in x and in that last step.
 enum class AffineSpace {
-  kRaw,          // x = z; rows are scores
+  kRaw,          // x = z, or located as in AffineShape; rows are scores
   kDifferences,  // x = z_k - z_last for the classes before the last; rows are scores
   kLogProbs,     // x = log softmax(z); rows are scores
   kWinnerGaps,   // x = z_i - z_k for the other classes k; rows are gaps below the winner's score
@@ -26,6 +26,9 @@ struct AffineShape {
   bool per_decision = false;  // one expert per class that wins, else one for all
   bool diagonal = false;      // only the diagonal of the weights is free
   int64_t num_classes = 0;
+  // Raw logits count from here, in this unit: x = (z - centre) / scale (A10).
+  double centre = 0.0;
+  double scale = 1.0;
 
   bool operator==(const AffineShape&) const = default;
   bool gaps() const noexcept {

@@ -28,6 +28,13 @@ inline constexpr int64_t kClasses = 4;
 inline const Family kFamilies[] = {
     {"raw", {.space = AffineSpace::kRaw, .num_classes = kClasses}},
     {"diagonal", {.space = AffineSpace::kRaw, .diagonal = true, .num_classes = kClasses}},
+    {"located", {.space = AffineSpace::kRaw, .num_classes = kClasses, .centre = 3.0, .scale = 2.0}},
+    {"located_diagonal",
+     {.space = AffineSpace::kRaw,
+      .diagonal = true,
+      .num_classes = kClasses,
+      .centre = 3.0,
+      .scale = 2.0}},
     {"differences", {.space = AffineSpace::kDifferences, .num_classes = kClasses}},
     {"log_probs", {.space = AffineSpace::kLogProbs, .num_classes = kClasses}},
     {"conditional",
