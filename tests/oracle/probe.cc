@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "methods/affine/affine_regularizer.h"
 #include "methods/tree/tree_training.h"
 #include "spatial/boundary.h"
 #include "spatial/distance.h"
@@ -161,7 +162,30 @@ Json Tree(const Json& in) {
           {"gradient", training.Parameters(gradient)}};
 }
 
+AffineSpace SpaceNamed(const std::string& method) {
+  if (method == "ms") return AffineSpace::kRaw;
+  if (method == "ms_c") return AffineSpace::kDifferences;
+  if (method == "cms_ap") return AffineSpace::kWinnerGaps;
+  return method == "cms_op" ? AffineSpace::kSortedGaps : AffineSpace::kLogProbs;
+}
+
+// The penalty of one expert in its published form.
+Json PublishedPenalty(const Json& in) {
+  const std::string method = in.at("method");
+  const AffineShape shape{.space = SpaceNamed(method),
+                          .per_decision = method.starts_with("c"),
+                          .num_classes = in.at("classes")};
+  const Penalty penalty{.lambda = in.at("lambda"),
+                        .mu = in.at("mu"),
+                        .kappa = in.at("kappa"),
+                        .anchor = 1.0,
+                        .paper = true};
+  const Value value = AffineRegularizer(shape, penalty).Evaluate(ValuesOf(in.at("parameters")));
+  return {{"value", value.value}, {"gradient", value.gradient}};
+}
+
 const std::map<std::string, std::function<Json(const Json&)>> kCommands = {
+    {"published_penalty", PublishedPenalty},
     {"tree", Tree},
     {"distances", Distances},
     {"boundary", Boundary},
