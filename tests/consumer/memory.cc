@@ -97,8 +97,8 @@ uint16_t HalfBits(float value) {
 
 // Images, and where each of their arrays is taken from.
 struct Example {
-  std::vector<Image> images;
-  std::vector<std::string> files;  // of the logits
+  std::vector<Image> images = {};
+  std::vector<std::string> files = {};  // of the logits
   std::string folder;
 };
 
