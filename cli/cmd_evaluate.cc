@@ -137,7 +137,8 @@ std::vector<std::string> WriteFigures(const EvaluateArguments& given,
     WriteText(files.back(), text);
   };
   const PipelineMetrics& first = result.pipelines.front();
-  if (!first.reliability.empty()) write("reliability.svg", ReliabilityFigure(result));
+  if (FindDiagram(first.diagrams, DiagramKind::kReliability, "top_label") != nullptr)
+    write("reliability.svg", ReliabilityFigure(result));
   const std::string classes = ClassReliabilityFigure(result);
   if (!classes.empty()) write("reliability_classes.svg", classes);
   const std::string regions = RegionReliabilityFigure(result);

@@ -21,7 +21,7 @@ bool HasColumn(const std::vector<MetricColumn>& columns, const std::string& metr
 }
 
 bool HasSweep(const EvaluateResult& result) {
-  return !result.pipelines.front().patch_sweep.empty();
+  return FindDiagram(result.pipelines.front().diagrams, DiagramKind::kPatchSweep) != nullptr;
 }
 
 bool IsTerminal() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }

@@ -12,6 +12,7 @@
 #include "segcal/metric_values.h"
 #include "segcal/model.h"
 #include "segcal/run_options.h"
+#include "segcal/statistics.h"
 
 namespace segcal {
 
@@ -31,8 +32,8 @@ struct CaseMetrics {
   std::string group;
   std::vector<MetricValue> metrics;
   std::vector<CellRow> cells;  // if asked for
-  // Bins whose sums over cases give a metric of all voxels; `kind` is the metric ("ace").
-  std::vector<ReliabilityDiagram> pooled_bins;
+  // Bins whose sums over cases give a metric of all voxels; about that metric ("ace").
+  std::vector<Diagram> pooled_bins;
 };
 
 // Cases of one group, such as the slices of one patient.
@@ -48,55 +49,10 @@ struct PipelineMetrics {
   std::vector<MetricValue> mean;    // over cases where it is defined, or pooled where the metric is
   std::vector<MetricValue> pooled;  // over all voxels at once
   std::vector<CaseMetrics> cases;
-  std::vector<GroupMetrics> groups;                    // empty unless the data set names groups
-  std::vector<MetricValue> group_mean;                 // mean over groups of their pooled values
-  std::vector<ReliabilityRow> reliability;             // of the confidence, pooled
-  std::vector<ReliabilityDiagram> region_reliability;  // pooled: regions, bands, patches
-  std::vector<ReliabilityDiagram> class_reliability;   // pooled
-  std::vector<int64_t> confusion;                      // [label][predicted], pooled
-  std::vector<RiskRow> risk_coverage;                  // pooled
-  std::vector<PatchRow> patch_sweep;                   // if asked for
-};
-
-struct StatisticsOptions {
-  // Metrics to compare and rank pipelines by; those without a best value are left out. Empty: all.
-  std::vector<std::string> metrics = {};
-  std::string reference = {};  // pipeline that the others are compared with; empty: the first
-  int64_t replicates = 2000;
-  double level = 0.95;
-  uint64_t seed = 0;
-  int threads = 0;  // 0: all available; results do not depend on it
-};
-
-// A number with its bootstrap interval; bounds are NaN where there are fewer than two cases.
-struct MetricInterval {
-  std::string metric;
-  double estimate = 0.0;
-  double lower = 0.0;
-  double upper = 0.0;
-};
-
-// A pipeline against the reference, by one metric.
-struct MetricComparison {
-  MetricInterval difference;  // of this pipeline less the reference, paired by case
-  double p = 0.0;             // Mann-Whitney U, two-sided; NaN without values
-  double p_adjusted = 0.0;    // Benjamini-Hochberg, over all comparisons of the statistics
-};
-
-struct PipelineStatistics {
-  std::string pipeline;
-  std::vector<MetricInterval> intervals;      // of every metric
-  std::vector<MetricComparison> comparisons;  // none for the reference
-  double sum_rank = 0.0;                      // low is best
-  double mean_case_rank = 0.0;
-};
-
-struct Statistics {
-  StatisticsOptions options;  // `metrics` and `reference` as they were used
-  std::string unit;           // what was drawn: "case", or "group" where cases name groups
-  int64_t repeats = 0;
-  int64_t units = 0;  // over all repeats
-  std::vector<PipelineStatistics> pipelines;
+  std::vector<GroupMetrics> groups;     // empty unless the data set names groups
+  std::vector<MetricValue> group_mean;  // mean over groups of their pooled values
+  // Pooled. Diagrams of classes and regions leave out bins without voxels.
+  std::vector<Diagram> diagrams;
 };
 
 struct EvaluateResult {
@@ -105,9 +61,10 @@ struct EvaluateResult {
   std::vector<std::string> classes;
   int64_t voxels = 0;
   int64_t labelled = 0;
-  int64_t renormalised =
-      0;  // probability rows, of the first pipeline's members, off by more than 1e-3
+  // Probability rows, of the first pipeline's members, off by more than 1e-3.
+  int64_t renormalised = 0;
   std::vector<PipelineMetrics> pipelines;
+  // "case: why", with skip_bad. The file has the cases alone, as reasons hold paths of one machine.
   std::vector<std::string> skipped;
   std::vector<std::string> warnings;     // what a person should know
   std::optional<Statistics> statistics;  // if asked for
@@ -128,8 +85,10 @@ Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
                              const StatisticsOptions& options = {});
 
 // The metrics file: pipelines with `mean`, `pooled` and `metric_per_case`, as documented in
-// docs/formats.md.
+// docs/formats.md. It reads back to the same result; `where` names the text in messages.
 std::string ToJson(const EvaluateResult& result);
+EvaluateResult EvaluateResultFromJson(const std::string& text,
+                                      const std::string& where = "metrics");
 
 // The same as a table: a row per pipeline and case, then per group, and the aggregates; a column
 // per metric, and per metric and class.

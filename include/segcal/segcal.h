@@ -12,5 +12,6 @@
 #include "segcal/model.h"        // IWYU pragma: export
 #include "segcal/run_options.h"  // IWYU pragma: export
 #include "segcal/simulate.h"     // IWYU pragma: export
+#include "segcal/statistics.h"   // IWYU pragma: export
 #include "segcal/verify.h"       // IWYU pragma: export
 #include "segcal/version.h"      // IWYU pragma: export

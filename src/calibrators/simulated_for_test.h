@@ -35,11 +35,7 @@ class Simulated {
     options.split = "test";
     options.families = {"scores"};
     const EvaluateResult result = Evaluate(dataset_, {FitModel(pipeline)}, options);
-    const auto& pooled = result.pipelines[0].pooled;
-    return std::find_if(pooled.begin(),
-                        pooled.end(),
-                        [](const MetricValue& metric) { return metric.name == "nll"; })
-        ->value;
+    return FindValue(result.pipelines[0].pooled, "nll");
   }
 
  private:

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "measures/bins.h"
-#include "segcal/metric_values.h"
 
 namespace segcal {
 
@@ -75,6 +74,13 @@ double Auroc(std::span<const TieGroup> groups);             // (SL3)
 double SuccessPrecision(std::span<const TieGroup> groups);  // (SL4), right voxels to be found
 double ErrorPrecision(std::span<const TieGroup> groups);    // (SL4), wrong voxels to be found
 double RiskCoverageArea(std::span<const TieGroup> groups);  // (SL6)
+
+// Error rate of the most confident share of the voxels.
+struct RiskRow {
+  double coverage = 0.0;
+  double risk = 0.0;
+  double confidence = 0.0;  // of the last voxel accepted
+};
 
 // The error rate of the `coverage` most confident share of voxels, for coverages 1/steps ... 1
 // (SL5).

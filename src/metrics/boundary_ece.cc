@@ -125,21 +125,17 @@ class BoundaryAccumulator final : public MetricAccumulator {
   }
 
   // A diagram of every band and region.
-  std::vector<ReliabilityDiagram> Reliability() const override {
-    constexpr std::array<const char*, kNumBands> kKinds = {
+  std::vector<Diagram> Diagrams() const override {
+    constexpr std::array<const char*, kNumBands> kNames = {
         "distance_0_3", "distance_3_7", "distance_7_15", "distance_15_inf"};
-    std::vector<ReliabilityDiagram> diagrams;
-    for (int64_t band = 0; band < kNumBands; ++band) {
-      diagrams.push_back({.kind = kKinds[static_cast<size_t>(band)],
-                          .class_index = -1,
-                          .rows = MakeReliabilityRows(rule_, BinsOfBand(band))});
-    }
-    diagrams.push_back({.kind = "boundary",
-                        .class_index = -1,
-                        .rows = MakeReliabilityRows(rule_, regions_.Bins(rule_, kAtBoundary))});
-    diagrams.push_back({.kind = "all",
-                        .class_index = -1,
-                        .rows = MakeReliabilityRows(rule_, regions_.Bins(rule_))});
+    std::vector<Diagram> diagrams;
+    const auto add = [&](const char* region, const std::vector<Bin>& bins) {
+      diagrams.push_back(MakeReliabilityDiagram(region, -1, rule_, bins));
+    };
+    for (int64_t band = 0; band < kNumBands; ++band)
+      add(kNames[static_cast<size_t>(band)], BinsOfBand(band));
+    add("boundary", regions_.Bins(rule_, kAtBoundary));
+    add("all", regions_.Bins(rule_));
     return diagrams;
   }
 

@@ -39,20 +39,18 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
   }
 
   // The bins of ece: of all voxels, then by predicted class.
-  std::vector<ReliabilityDiagram> Reliability() const override {
-    std::vector<ReliabilityDiagram> diagrams = {
-        {.kind = "top_label", .class_index = -1, .rows = Rows(sums_.Bins(options_.rule()))}};
-    for (int64_t c = 0; c < sums_.num_groups(); ++c) {
-      diagrams.push_back(
-          {.kind = "predicted", .class_index = c, .rows = Rows(sums_.Bins(options_.rule(), c))});
-    }
+  std::vector<Diagram> Diagrams() const override {
+    const BinRule rule = options_.rule();
+    std::vector<Diagram> diagrams = {
+        MakeReliabilityDiagram("top_label", -1, rule, sums_.Bins(rule))};
+    for (int64_t c = 0; c < sums_.num_groups(); ++c)
+      diagrams.push_back(MakeReliabilityDiagram("predicted", c, rule, sums_.Bins(rule, c)));
     return diagrams;
   }
 
-  std::vector<ReliabilityDiagram> PooledBins() const override {
+  std::vector<Diagram> PooledBins() const override {
     const BinRule rule = options_.ace_rule();
-    return {
-        {.kind = "ace", .class_index = -1, .rows = MakeReliabilityRows(rule, sums_.Bins(rule))}};
+    return {MakeReliabilityDiagram("ace", -1, rule, sums_.Bins(rule))};
   }
 
   std::vector<CellRow> Cells() const override {
@@ -72,10 +70,6 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
     }
     if (total == 0) number.value = std::nan("");
     return number;
-  }
-
-  std::vector<ReliabilityRow> Rows(const std::vector<Bin>& bins) const {
-    return MakeReliabilityRows(options_.rule(), bins);
   }
 
   CalibrationOptions options_;

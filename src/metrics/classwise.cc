@@ -55,14 +55,11 @@ class ClasswiseAccumulator final : public MetricAccumulator {
   }
 
   // The bins of classwise_ece.
-  std::vector<ReliabilityDiagram> Reliability() const override {
-    std::vector<ReliabilityDiagram> diagrams;
-    for (int64_t c = 0; c < sums_.num_groups(); ++c) {
-      diagrams.push_back(
-          {.kind = "one_vs_rest",
-           .class_index = c,
-           .rows = MakeReliabilityRows(options_.rule(), sums_.Bins(options_.rule(), c))});
-    }
+  std::vector<Diagram> Diagrams() const override {
+    const BinRule rule = options_.rule();
+    std::vector<Diagram> diagrams;
+    for (int64_t c = 0; c < sums_.num_groups(); ++c)
+      diagrams.push_back(MakeReliabilityDiagram("one_vs_rest", c, rule, sums_.Bins(rule, c)));
     return diagrams;
   }
 

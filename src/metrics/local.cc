@@ -139,29 +139,30 @@ class LocalAccumulator final : public MetricAccumulator {
             {"mce_local_max", means.mce_max.value(), {}}};
   }
 
-  std::vector<ReliabilityDiagram> Reliability() const override {
+  std::vector<Diagram> Diagrams() const override {
     const PatchBins bins = Bins();
     const BinRule rule = options_.rule();
-    return {
-        {.kind = "local_avg", .class_index = -1, .rows = MakeReliabilityRows(rule, bins.all)},
-        {.kind = "local_max", .class_index = -1, .rows = MakeReliabilityRows(rule, bins.worst)}};
-  }
-
-  std::vector<PatchRow> PatchSweep() const override {
-    if (sides_.size() == 1) return {};
-    const std::vector<LocalMeans> means = Means();
-    std::vector<PatchRow> errors;
-    for (size_t i = 1; i < sides_.size(); ++i) {
-      errors.push_back({.side = sides_[i],
-                        .ece_avg = means[i].ece_avg.value(),
-                        .ece_max = means[i].ece_max.value(),
-                        .mce_avg = means[i].mce_avg.value(),
-                        .mce_max = means[i].mce_max.value()});
-    }
-    return errors;
+    std::vector<Diagram> diagrams = {MakeReliabilityDiagram("local_avg", -1, rule, bins.all),
+                                     MakeReliabilityDiagram("local_max", -1, rule, bins.worst)};
+    if (sides_.size() > 1) diagrams.push_back(Sweep());
+    return diagrams;
   }
 
  private:
+  // Calibration errors of random patches of further sides.
+  Diagram Sweep() const {
+    Diagram sweep = EmptyDiagram(DiagramKind::kPatchSweep);
+    const std::vector<LocalMeans> means = Means();
+    for (size_t i = 1; i < sides_.size(); ++i) {
+      sweep.rows.push_back({static_cast<double>(sides_[i]),
+                            means[i].ece_avg.value(),
+                            means[i].ece_max.value(),
+                            means[i].mce_avg.value(),
+                            means[i].mce_max.value()});
+    }
+    return sweep;
+  }
+
   // Those of the first side, then those of the next.
   std::vector<VoxelBox> Patches() const {
     std::vector<VoxelBox> patches;

@@ -118,14 +118,16 @@ TEST(Local, SweepsOverSidesInOnePass) {
   const auto swept = Accumulate("local", image, {{"patch", "7"}, {"patch_sweep", "5,20"}});
   EXPECT_EQ(Value(*swept, "ece_local_avg"),
             Value(*Accumulate("local", image, {{"patch", "7"}}), "ece_local_avg"));
-  const std::vector<PatchRow> sweep = swept->PatchSweep();
-  ASSERT_EQ(sweep.size(), 2u);
-  for (const PatchRow& errors : sweep) {
-    const auto alone = Accumulate("local", image, {{"patch", std::to_string(errors.side)}});
-    EXPECT_EQ(errors.ece_avg, Value(*alone, "ece_local_avg")) << errors.side;
-    EXPECT_EQ(errors.ece_max, Value(*alone, "ece_local_max")) << errors.side;
-    EXPECT_EQ(errors.mce_avg, Value(*alone, "mce_local_avg")) << errors.side;
-    EXPECT_EQ(errors.mce_max, Value(*alone, "mce_local_max")) << errors.side;
+  const std::vector<Diagram> diagrams = swept->Diagrams();
+  const Diagram* sweep = FindDiagram(diagrams, DiagramKind::kPatchSweep);
+  ASSERT_NE(sweep, nullptr);
+  ASSERT_EQ(sweep->rows.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    const char* side = i == 0 ? "5" : "20";
+    EXPECT_EQ(sweep->rows[i][0], std::stod(side));
+    const auto alone = Accumulate("local", image, {{"patch", side}});
+    for (size_t k = 1; k < sweep->columns.size(); ++k)
+      EXPECT_EQ(sweep->rows[i][k], Value(*alone, sweep->columns[k].name)) << side;
   }
   EXPECT_THROW(Accumulate("local", image, {{"patch_sweep", "5,x"}}), Error);
   EXPECT_THROW(Accumulate("local", image, {{"patch_sweep", "0"}}), Error);
@@ -140,15 +142,18 @@ TEST(Local, DiagramsAreOfAllPatchesAndOfTheWorst) {
   twice->MergeCase(*Accumulate("local", image, {{"patch", "20"}}));
   twice->MergeCase(*Accumulate("local", image, {{"patch", "20"}}));
   const std::vector<ReliabilityRow> expected = testing::TopLabelBins(*whole);
-  const std::vector<ReliabilityDiagram> found = sums->Reliability();
+  const std::vector<Diagram> found = sums->Diagrams();
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].kind, "local_avg");
-  EXPECT_EQ(found[1].kind, "local_max");
+  EXPECT_EQ(found[0].about, "local_avg");
+  EXPECT_EQ(found[1].about, "local_max");
+  const std::vector<ReliabilityRow> all = ReliabilityRows(found[0]);
+  const std::vector<ReliabilityRow> worst = ReliabilityRows(found[1]);
+  const std::vector<ReliabilityRow> worst_twice = ReliabilityRows(twice->Diagrams()[1]);
   for (size_t k = 0; k < expected.size(); ++k) {
-    EXPECT_EQ(found[0].rows[k].count, 3 * expected[k].count) << k;
-    EXPECT_EQ(found[1].rows[k].count, expected[k].count) << k;
-    EXPECT_EQ(found[1].rows[k].correct, expected[k].correct) << k;
-    EXPECT_EQ(twice->Reliability()[1].rows[k].count, 2 * expected[k].count) << k;
+    EXPECT_EQ(all[k].count, 3 * expected[k].count) << k;
+    EXPECT_EQ(worst[k].count, expected[k].count) << k;
+    EXPECT_EQ(worst[k].correct, expected[k].correct) << k;
+    EXPECT_EQ(worst_twice[k].count, 2 * expected[k].count) << k;
   }
 }
 

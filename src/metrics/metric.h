@@ -62,16 +62,12 @@ class MetricAccumulator {
   virtual void Complete() {}
   // One value per entry of MetricInfo::numbers, in that order.
   virtual std::vector<MetricValue> Finish() const = 0;
-  virtual std::vector<ReliabilityDiagram> Reliability() const { return {}; }
-  // For every number that is pooled (Aggregate::kPooled), the bins whose sums over cases give it;
-  // `kind` is the number. An interval of it needs no more.
-  virtual std::vector<ReliabilityDiagram> PooledBins() const { return {}; }
+  virtual std::vector<Diagram> Diagrams() const { return {}; }
+  // For every number that is pooled (Aggregate::kPooled), the bins whose sums over cases give it,
+  // about that number. An interval of it needs no more.
+  virtual std::vector<Diagram> PooledBins() const { return {}; }
   // Sufficient statistics of binned metrics.
   virtual std::vector<CellRow> Cells() const { return {}; }
-  // [label][predicted], empty where the family does not count it.
-  virtual std::vector<int64_t> Confusion() const { return {}; }
-  virtual std::vector<RiskRow> RiskCurve() const { return {}; }
-  virtual std::vector<PatchRow> PatchSweep() const { return {}; }
 };
 
 // How per-case values become one number.

@@ -71,7 +71,15 @@ class OverlapAccumulator final : public MetricAccumulator {
             {"miou", MeanOfDefined(jaccard), jaccard}};
   }
 
-  std::vector<int64_t> Confusion() const override { return confusion_; }
+  std::vector<Diagram> Diagrams() const override {
+    Diagram diagram = EmptyDiagram(DiagramKind::kConfusion, num_classes_);
+    for (int64_t label = 0; label < num_classes_; ++label) {
+      std::vector<double>& row = diagram.rows.emplace_back();
+      for (int64_t predicted = 0; predicted < num_classes_; ++predicted)
+        row.push_back(static_cast<double>(confusion_[Cell(label, predicted)]));
+    }
+    return {std::move(diagram)};
+  }
 
  private:
   size_t Cell(int64_t label, int64_t predicted) const {

@@ -112,8 +112,13 @@ TEST(Overlap, CountsStayExactPastTwoToThe33) {
 }
 
 TEST(Overlap, GivesTheConfusionMatrix) {
-  EXPECT_EQ(Accumulate("overlap", SmallScene())->Confusion(),
-            (std::vector<int64_t>{2, 1, 0, 0, 0, 2, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}));
+  const std::vector<Diagram> diagrams = Accumulate("overlap", SmallScene())->Diagrams();
+  ASSERT_EQ(diagrams.size(), 1u);
+  EXPECT_EQ(diagrams[0].kind, DiagramKind::kConfusion);
+  EXPECT_EQ(diagrams[0].columns.size(), 4u);
+  EXPECT_EQ(
+      diagrams[0].rows,
+      (std::vector<std::vector<double>>{{2, 1, 0, 0}, {0, 2, 1, 0}, {0, 0, 1, 0}, {0, 0, 0, 0}}));
 }
 
 TEST(Overlap, RefusesUnknownRuleForAbsentClasses) {

@@ -82,9 +82,12 @@ class SelectionAccumulator final : public MetricAccumulator {
             {"error_precision", detection_.Precision(), {}}};
   }
 
-  std::vector<RiskRow> RiskCurve() const override {
+  std::vector<Diagram> Diagrams() const override {
     constexpr int64_t kSteps = 100;
-    return RiskCoverage(sums_.Groups(), kSteps);
+    Diagram diagram = EmptyDiagram(DiagramKind::kRiskCoverage);
+    for (const RiskRow& row : RiskCoverage(sums_.Groups(), kSteps))
+      diagram.rows.push_back({row.coverage, row.risk, row.confidence});
+    return {std::move(diagram)};
   }
 
  private:

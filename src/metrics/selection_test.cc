@@ -95,12 +95,15 @@ TEST(Selection, ForegroundLeavesOutVoxelsLabelledBackground) {
 }
 
 TEST(Selection, CurveFallsToTheErrorRate) {
-  const auto curve = Accumulate("selection", HandVoxels())->RiskCurve();
+  const std::vector<Diagram> diagrams = Accumulate("selection", HandVoxels())->Diagrams();
+  ASSERT_EQ(diagrams.size(), 1u);
+  EXPECT_EQ(diagrams[0].kind, DiagramKind::kRiskCoverage);
+  const std::vector<std::vector<double>>& curve = diagrams[0].rows;  // coverage, risk, confidence
   ASSERT_EQ(curve.size(), 100u);
-  EXPECT_EQ(curve[39].risk, 0.0);  // two of five voxels
-  EXPECT_DOUBLE_EQ(curve[59].risk, 1.0 / 3.0);
-  EXPECT_DOUBLE_EQ(curve[99].risk, 0.4);
-  EXPECT_EQ(curve[99].confidence, 0.5625);
+  EXPECT_EQ(curve[39], (std::vector<double>{0.4, 0.0, curve[39][2]}));  // two of five voxels
+  EXPECT_DOUBLE_EQ(curve[59][1], 1.0 / 3.0);
+  EXPECT_DOUBLE_EQ(curve[99][1], 0.4);
+  EXPECT_EQ(curve[99][2], 0.5625);
 }
 
 TEST(Selection, RefusesAThresholdThatIsNone) {

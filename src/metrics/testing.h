@@ -166,10 +166,9 @@ inline MetricValue Number(const MetricAccumulator& accumulator, const std::strin
 
 // The diagram of the confidence over all voxels.
 inline std::vector<ReliabilityRow> TopLabelBins(const MetricAccumulator& accumulator) {
-  for (const ReliabilityDiagram& diagram : accumulator.Reliability()) {
-    if (diagram.class_index < 0) return diagram.rows;
-  }
-  return {};
+  const std::vector<Diagram> diagrams = accumulator.Diagrams();
+  const Diagram* all = FindDiagram(diagrams, DiagramKind::kReliability, "top_label");
+  return all == nullptr ? std::vector<ReliabilityRow>() : ReliabilityRows(*all);
 }
 
 inline double Value(const MetricAccumulator& accumulator, const std::string& name) {
@@ -183,20 +182,15 @@ inline std::vector<uint64_t> Bits(const MetricAccumulator& accumulator) {
     values.push_back(number.value);
     values.insert(values.end(), number.per_class.begin(), number.per_class.end());
   }
-  for (const ReliabilityDiagram& diagram : accumulator.Reliability()) {
-    for (const ReliabilityRow& bin : diagram.rows) {
-      values.push_back(static_cast<double>(bin.count));
-      values.push_back(static_cast<double>(bin.correct));
-      values.push_back(bin.confidence_sum);
-    }
+  for (const Diagram& diagram : accumulator.Diagrams()) {
+    for (const std::vector<double>& row : diagram.rows)
+      values.insert(values.end(), row.begin(), row.end());
   }
   for (const CellRow& cell : accumulator.Cells()) {
     values.push_back(static_cast<double>(cell.count));
     values.push_back(static_cast<double>(cell.correct));
     values.push_back(cell.confidence_sum);
   }
-  for (const RiskRow& point : accumulator.RiskCurve()) values.push_back(point.risk);
-  for (const int64_t count : accumulator.Confusion()) values.push_back(static_cast<double>(count));
   std::vector<uint64_t> bits(values.size());
   if (!values.empty()) std::memcpy(bits.data(), values.data(), values.size() * sizeof(double));
   return bits;

@@ -8,7 +8,7 @@
 
 #include "optim/adam.h"
 #include "optim/plateau.h"
-#include "segcal/training_report.h"
+#include "segcal/fit_report.h"
 
 namespace segcal {
 

@@ -57,6 +57,24 @@ auto Collected(const std::vector<std::unique_ptr<MetricAccumulator>>& families, 
   return all;
 }
 
+// The order of diagrams: reliability of all voxels, of regions, of classes, then other kinds.
+enum DiagramRank { kTopLabel, kRegion, kClass, kOtherKind };
+
+DiagramRank RankDiagram(const Diagram& diagram) {
+  if (diagram.kind != DiagramKind::kReliability) return kOtherKind;
+  if (diagram.class_index >= 0) return kClass;
+  return diagram.about == "top_label" ? kTopLabel : kRegion;
+}
+
+void EraseEmptyBins(Diagram* diagram) {
+  const auto count = std::find_if(
+      diagram->columns.begin(), diagram->columns.end(), [](const DiagramColumn& column) {
+        return column.name == "count";
+      });
+  const auto place = static_cast<size_t>(count - diagram->columns.begin());
+  std::erase_if(diagram->rows, [&](const std::vector<double>& row) { return row[place] == 0.0; });
+}
+
 }  // namespace
 
 MetricSelection SelectMetrics(const EvaluateOptions& options) {
@@ -139,7 +157,7 @@ std::vector<MetricValue> Accumulators::Finish() const {
   return Collected(families_, [](const MetricAccumulator& f) { return f.Finish(); });
 }
 
-std::vector<ReliabilityDiagram> Accumulators::PooledBins() const {
+std::vector<Diagram> Accumulators::PooledBins() const {
   return Collected(families_, [](const MetricAccumulator& f) { return f.PooledBins(); });
 }
 
@@ -147,22 +165,20 @@ std::vector<CellRow> Accumulators::Cells() const {
   return Collected(families_, [](const MetricAccumulator& f) { return f.Cells(); });
 }
 
-void Accumulators::FillDiagrams(PipelineMetrics* pipeline) const {
-  for (const auto& family : families_) {
-    for (ReliabilityDiagram& diagram : family->Reliability()) {
-      if (diagram.kind == "top_label") {
-        pipeline->reliability = std::move(diagram.rows);
-      } else if (diagram.class_index < 0) {
-        pipeline->region_reliability.push_back(std::move(diagram));
-      } else {
-        pipeline->class_reliability.push_back(std::move(diagram));
-      }
-    }
-    Append(family->RiskCurve(), &pipeline->risk_coverage);
-    Append(family->PatchSweep(), &pipeline->patch_sweep);
-    const std::vector<int64_t> confusion = family->Confusion();
-    if (!confusion.empty()) pipeline->confusion = confusion;
+std::vector<Diagram> Accumulators::Diagrams() const {
+  std::vector<Diagram> diagrams =
+      Collected(families_, [](const MetricAccumulator& f) { return f.Diagrams(); });
+  for (Diagram& diagram : diagrams) {
+    const DiagramRank rank = RankDiagram(diagram);
+    if (rank == kRegion || rank == kClass) EraseEmptyBins(&diagram);
   }
+  std::erase_if(diagrams, [](const Diagram& diagram) {
+    return RankDiagram(diagram) == kOtherKind && diagram.rows.empty();
+  });
+  std::stable_sort(diagrams.begin(), diagrams.end(), [](const Diagram& a, const Diagram& b) {
+    return std::pair(RankDiagram(a), a.kind) < std::pair(RankDiagram(b), b.kind);
+  });
+  return diagrams;
 }
 
 }  // namespace segcal

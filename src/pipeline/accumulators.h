@@ -48,10 +48,11 @@ class Accumulators {
   void Clear() { families_.clear(); }
 
   std::vector<MetricValue> Finish() const;
-  std::vector<ReliabilityDiagram> PooledBins() const;
+  std::vector<Diagram> PooledBins() const;
   std::vector<CellRow> Cells() const;
-  // Reliability diagrams, confusion matrix and risk-coverage curve.
-  void FillDiagrams(PipelineMetrics* pipeline) const;
+  // Reliability of all voxels, of regions, of classes, then other kinds as far as they have rows.
+  // Regions and classes have many bins without voxels, which are left out.
+  std::vector<Diagram> Diagrams() const;
 
  private:
   std::vector<std::unique_ptr<MetricAccumulator>> families_;

@@ -203,7 +203,7 @@ class Evaluation {
     PipelineMetrics& pipeline = result_.pipelines[m];
     pooled_[m].Complete();
     pipeline.pooled = pooled_[m].Finish();
-    pooled_[m].FillDiagrams(&pipeline);
+    pipeline.diagrams = pooled_[m].Diagrams();
     pipeline.mean = MeanOverCases(pipeline.cases, selection_, pipeline.pooled);
     pipeline.groups = groups_.Finish(m, pipeline.cases);
     pipeline.group_mean = MeanOverGroups(pipeline.groups);

@@ -22,11 +22,8 @@ using testing::TempFolder;
 using testing::WriteScene;
 
 double ValueOf(const std::vector<MetricValue>& metrics, const std::string& name) {
-  for (const MetricValue& metric : metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  ADD_FAILURE() << "no metric " << name;
-  return 0.0;
+  EXPECT_NE(FindMetric(metrics, name), nullptr) << name;
+  return FindValue(metrics, name);
 }
 
 EvaluateOptions EvaluateOn(int threads) {
@@ -107,7 +104,10 @@ TEST(Evaluate, EqualsASmallHandComputation) {
 }
 
 TEST(Evaluate, GivesTheBinsOfAReliabilityDiagram) {
-  const std::vector<ReliabilityRow> rows = EvaluateByHand().pipelines[0].reliability;
+  const PipelineMetrics pipeline = EvaluateByHand().pipelines[0];
+  const Diagram* diagram = FindDiagram(pipeline.diagrams, DiagramKind::kReliability, "top_label");
+  ASSERT_NE(diagram, nullptr);
+  const std::vector<ReliabilityRow> rows = ReliabilityRows(*diagram);
   ASSERT_EQ(rows.size(), 50u);
   int64_t count = 0;
   int64_t correct = 0;

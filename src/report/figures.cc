@@ -79,16 +79,9 @@ std::string NoteFor(const PipelineMetrics& pipeline,
   return name;
 }
 
-double ClassValue(const std::vector<MetricValue>& metrics, const std::string& name, size_t c) {
-  for (const MetricValue& metric : metrics) {
-    if (metric.name == name) return metric.per_class[c];
-  }
-  return std::nan("");
-}
-
-// What a diagram of region_reliability is about, and its number among the pooled ones.
+// What the diagram of a region is about, and its number among the pooled ones.
 struct RegionTitle {
-  const char* kind;
+  const char* about;
   const char* title;
   const char* number;
   const char* metric;
@@ -143,7 +136,9 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
   std::vector<ReliabilityPanel> panels;
   for (size_t p = 0; p < names.size(); ++p) {
     const PipelineMetrics& pipeline = result.pipelines[p];
-    ReliabilityPanel panel{.title = names[p], .bins = pipeline.reliability};
+    ReliabilityPanel panel{.title = names[p]};
+    if (const Diagram* all = FindDiagram(pipeline.diagrams, DiagramKind::kReliability, "top_label"))
+      panel.bins = ReliabilityRows(*all);
     // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
     panel.numbers = {{"pooled ECE", FindValue(pipeline.pooled, "ece")},
                      {"pooled NLL", FindValue(pipeline.pooled, "nll")}};
@@ -155,13 +150,13 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
 std::string ClassReliabilityFigure(const EvaluateResult& result) {
   const PipelineMetrics& pipeline = result.pipelines.back();
   std::vector<ReliabilityPanel> panels;
-  for (const ReliabilityDiagram& diagram : pipeline.class_reliability) {
-    if (diagram.kind != "one_vs_rest" || panels.size() == kMostClassPanels) continue;
-    const auto c = static_cast<size_t>(diagram.class_index);
-    panels.push_back({.title = result.classes[c],
-                      .bins = diagram.rows,
-                      .numbers = {{"pooled ECE", ClassValue(pipeline.pooled, "classwise_ece", c)},
-                                  {"pooled IoU", ClassValue(pipeline.pooled, "miou", c)}}});
+  for (const Diagram& diagram : pipeline.diagrams) {
+    if (diagram.about != "one_vs_rest" || panels.size() == kMostClassPanels) continue;
+    const int64_t c = diagram.class_index;
+    panels.push_back({.title = result.classes[static_cast<size_t>(c)],
+                      .bins = ReliabilityRows(diagram),
+                      .numbers = {{"pooled ECE", FindValue(pipeline.pooled, "classwise_ece", c)},
+                                  {"pooled IoU", FindValue(pipeline.pooled, "miou", c)}}});
   }
   if (panels.empty()) return {};
   return ReliabilitySvg(panels,
@@ -173,12 +168,12 @@ std::string RegionReliabilityFigure(const EvaluateResult& result) {
   const PipelineMetrics& pipeline = result.pipelines.back();
   std::vector<ReliabilityPanel> panels;
   for (const RegionTitle& region : kRegions) {
-    for (const ReliabilityDiagram& diagram : pipeline.region_reliability) {
-      if (diagram.kind != region.kind) continue;
-      panels.push_back({.title = region.title,
-                        .bins = diagram.rows,
-                        .numbers = {{region.number, FindValue(pipeline.pooled, region.metric)}}});
-    }
+    const Diagram* diagram =
+        FindDiagram(pipeline.diagrams, DiagramKind::kReliability, region.about);
+    if (diagram == nullptr) continue;
+    panels.push_back({.title = region.title,
+                      .bins = ReliabilityRows(*diagram),
+                      .numbers = {{region.number, FindValue(pipeline.pooled, region.metric)}}});
   }
   return panels.empty() ? std::string() : ReliabilitySvg(panels, LastName(result) + ": regions");
 }

@@ -85,10 +85,7 @@ std::vector<std::string> MetricsMeant(const std::string& name) {
 }
 
 bool IsComputed(const EvaluateResult& result, const std::string& name) {
-  const std::vector<MetricValue>& metrics = result.pipelines.front().mean;
-  return std::any_of(metrics.begin(), metrics.end(), [&](const MetricValue& metric) {
-    return metric.name == name;
-  });
+  return FindMetric(result.pipelines.front().mean, name) != nullptr;
 }
 
 std::string Shown(double value, const MetricColumn& column) {
@@ -153,13 +150,6 @@ std::string Named(const MetricColumn& column) {
 }
 
 }  // namespace
-
-double FindValue(const std::vector<MetricValue>& metrics, const std::string& name) {
-  for (const MetricValue& metric : metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  return std::nan("");
-}
 
 std::vector<std::string> ShownPipelines(const EvaluateResult& result) {
   std::vector<std::string> names;
@@ -261,13 +251,12 @@ Table PatchTable(const EvaluateResult& result) {
   const std::vector<std::string> names = ShownPipelines(result);
   for (size_t p = 0; p < names.size(); ++p) {
     table.AddRule();
-    for (const PatchRow& row : result.pipelines[p].patch_sweep) {
-      table.AddRow({names[p],
-                    NumberCell(static_cast<double>(row.side), 0),
-                    NumberCell(row.ece_avg, 4),
-                    NumberCell(row.ece_max, 4),
-                    NumberCell(row.mce_avg, 4),
-                    NumberCell(row.mce_max, 4)});
+    const Diagram* sweep = FindDiagram(result.pipelines[p].diagrams, DiagramKind::kPatchSweep);
+    if (sweep == nullptr) continue;
+    for (const std::vector<double>& row : sweep->rows) {
+      std::vector<TableCell> cells = {names[p], NumberCell(row[0], 0)};
+      for (size_t k = 1; k < row.size(); ++k) cells.push_back(NumberCell(row[k], 4));
+      table.AddRow(std::move(cells));
     }
   }
   return table;

@@ -17,9 +17,6 @@ struct MetricColumn {
   double factor = 1.0;  // 100 for percentages
 };
 
-// The metric of that name, NaN where it was not computed.
-double FindValue(const std::vector<MetricValue>& metrics, const std::string& name);
-
 // The pipelines as tables and pictures name them: without options, unless two would then be the
 // same.
 std::vector<std::string> ShownPipelines(const EvaluateResult& result);

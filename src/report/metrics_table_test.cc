@@ -121,7 +121,9 @@ TEST(RankTable, ListsBothRanks) {
 TEST(PatchTable, ListsTheSweepOfEveryPipeline) {
   EvaluateResult result = SomeResult();
   for (PipelineMetrics& pipeline : result.pipelines)
-    pipeline.patch_sweep = {{8, 0.5, 0.75, 0.875, 1.0}, {16, 0.25, 0.5, 0.75, std::nan("")}};
+    pipeline.diagrams = {
+        {.kind = DiagramKind::kPatchSweep,
+         .rows = {{8, 0.5, 0.75, 0.875, 1.0}, {16, 0.25, 0.5, 0.75, std::nan("")}}}};
   EXPECT_EQ(PatchTable(result).ToCsv(),
             "pipeline,patch,ECE avg,ECE max,MCE avg,MCE max\n"
             "none(z),8,0.5,0.75,0.875,1\nnone(z),16,0.25,0.5,0.75,\n"

@@ -1,113 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/json.h"
-#include "results/statistics.h"
+#include "core/throw.h"
+#include "results/diagram_json.h"
+#include "results/metrics_json.h"
+#include "results/statistics_json.h"
+#include "segcal/evaluate.h"
 
 namespace segcal {
 namespace {
 
-Json MetricsJson(const std::vector<MetricValue>& metrics) {
-  Json json = Json::object();
-  for (const MetricValue& metric : metrics) json[metric.name] = JsonNumber(metric.value);
+constexpr int64_t kMetricsVersion = 1;
+constexpr const char* kMetricsKey = "segcal_metrics";
+
+Json CaseJson(const CaseMetrics& c) {
+  Json json = {{"case", c.id},
+               {"group", c.group.empty() ? Json(nullptr) : Json(c.group)},
+               {"metrics", MetricsToJson(c.metrics)},
+               {"per_class", PerClassToJson(c.metrics)},
+               {"pooled_bins", PooledBinsToJson(c.pooled_bins)}};
+  if (!c.cells.empty()) json["cells"] = CellsToJson(c.cells);
   return json;
 }
 
-Json PerClassJson(const std::vector<MetricValue>& metrics) {
-  Json json = Json::object();
-  for (const MetricValue& metric : metrics) {
-    if (!metric.per_class.empty()) json[metric.name] = JsonNumbers(metric.per_class);
-  }
-  return json;
+Json GroupJson(const GroupMetrics& group) {
+  return {{"group", group.group},
+          {"cases", group.cases},
+          {"mean", MetricsToJson(group.mean)},
+          {"mean_per_class", PerClassToJson(group.mean)},
+          {"pooled", MetricsToJson(group.pooled)},
+          {"pooled_per_class", PerClassToJson(group.pooled)}};
 }
 
-Json CasesJson(const std::vector<CaseMetrics>& cases) {
-  Json json = Json::array();
-  for (const CaseMetrics& c : cases) {
-    json.push_back({{"case", c.id},
-                    {"group", c.group.empty() ? Json(nullptr) : Json(c.group)},
-                    {"metrics", MetricsJson(c.metrics)},
-                    {"per_class", PerClassJson(c.metrics)}});
-  }
-  return json;
-}
-
-Json ReliabilityJson(const std::vector<ReliabilityRow>& rows) {
-  Json json = Json::array();
-  for (const ReliabilityRow& row : rows) {
-    json.push_back({{"lower", row.lower},
-                    {"upper", row.upper},
-                    {"count", row.count},
-                    {"correct", row.correct},
-                    {"confidence_sum", row.confidence_sum}});
-  }
-  return json;
-}
-
-Json GroupsJson(const std::vector<GroupMetrics>& groups) {
-  Json json = Json::array();
-  for (const GroupMetrics& group : groups) {
-    json.push_back({{"group", group.group},
-                    {"cases", group.cases},
-                    {"mean", MetricsJson(group.mean)},
-                    {"mean_per_class", PerClassJson(group.mean)},
-                    {"pooled", MetricsJson(group.pooled)},
-                    {"pooled_per_class", PerClassJson(group.pooled)}});
-  }
-  return json;
-}
-
-std::vector<ReliabilityRow> NonEmpty(std::vector<ReliabilityRow> rows) {
-  std::erase_if(rows, [](const ReliabilityRow& row) { return row.count == 0; });
-  return rows;
-}
-
-// {"one_vs_rest": {"sky": [rows]}}; empty bins, the most of them, are left out.
-Json ClassReliabilityJson(const std::vector<ReliabilityDiagram>& diagrams,
-                          const std::vector<std::string>& classes) {
-  Json json = Json::object();
-  for (const ReliabilityDiagram& diagram : diagrams) {
-    json[diagram.kind][classes[static_cast<size_t>(diagram.class_index)]] =
-        ReliabilityJson(NonEmpty(diagram.rows));
-  }
-  return json;
-}
-
-Json RegionReliabilityJson(const std::vector<ReliabilityDiagram>& diagrams) {
-  Json json = Json::object();
-  for (const ReliabilityDiagram& diagram : diagrams)
-    json[diagram.kind] = ReliabilityJson(NonEmpty(diagram.rows));
-  return json;
-}
-
-// A row per label.
-Json ConfusionJson(const std::vector<int64_t>& confusion, size_t num_classes) {
-  Json json = Json::array();
-  for (size_t label = 0; label < num_classes && !confusion.empty(); ++label) {
-    const auto row = confusion.begin() + static_cast<std::ptrdiff_t>(label * num_classes);
-    json.push_back(std::vector<int64_t>(row, row + static_cast<std::ptrdiff_t>(num_classes)));
-  }
-  return json;
-}
-
-Json RiskJson(const std::vector<RiskRow>& rows) {
-  Json json = Json::array();
-  for (const RiskRow& row : rows) {
-    json.push_back({{"coverage", row.coverage},
-                    {"risk", JsonNumber(row.risk)},
-                    {"confidence", row.confidence}});
-  }
-  return json;
-}
-
-// With the names that the numbers of one side have.
-Json SweepJson(const std::vector<PatchRow>& rows) {
-  Json json = Json::array();
-  for (const PatchRow& row : rows) {
-    json.push_back({{"patch", row.side},
-                    {"ece_local_avg", JsonNumber(row.ece_avg)},
-                    {"ece_local_max", JsonNumber(row.ece_max)},
-                    {"mce_local_avg", JsonNumber(row.mce_avg)},
-                    {"mce_local_max", JsonNumber(row.mce_max)}});
-  }
+Json PipelineMetricsJson(const PipelineMetrics& pipeline, const std::vector<std::string>& classes) {
+  Json json = {{"pipeline", pipeline.pipeline},
+               {"mean", MetricsToJson(pipeline.mean)},
+               {"mean_per_class", PerClassToJson(pipeline.mean)},
+               {"pooled", MetricsToJson(pipeline.pooled)},
+               {"pooled_per_class", PerClassToJson(pipeline.pooled)},
+               {"group_mean", MetricsToJson(pipeline.group_mean)},
+               {"group_mean_per_class", PerClassToJson(pipeline.group_mean)},
+               {"groups", Json::array()},
+               {"metric_per_case", Json::array()}};
+  for (const GroupMetrics& group : pipeline.groups) json["groups"].push_back(GroupJson(group));
+  for (const CaseMetrics& c : pipeline.cases) json["metric_per_case"].push_back(CaseJson(c));
+  AddDiagrams(pipeline.diagrams, classes, &json);
   return json;
 }
 
@@ -118,11 +54,79 @@ Json SkippedIds(const std::vector<std::string>& skipped) {
   return json;
 }
 
+// The metrics in `key`, with those of classes in `per_class`.
+std::vector<MetricValue> ReadMetricsAt(JsonObject* object,
+                                       const std::string& key,
+                                       const std::string& per_class) {
+  return ReadMetrics(object->Object(key), object->Object(per_class), object->where() + ": " + key);
+}
+
+CaseMetrics ReadCase(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  CaseMetrics c;
+  c.id = object.String("case");
+  c.group = object.StringOr("group", "");
+  c.metrics = ReadMetricsAt(&object, "metrics", "per_class");
+  if (object.Has("cells")) c.cells = ReadCells(object.Object("cells"), where + ": cells");
+  if (object.Has("pooled_bins"))
+    c.pooled_bins = ReadPooledBins(object.Object("pooled_bins"), where + ": pooled_bins");
+  object.Finish();
+  return c;
+}
+
+GroupMetrics ReadGroup(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  GroupMetrics group;
+  group.group = object.String("group");
+  group.cases = object.Integer("cases");
+  group.mean = ReadMetricsAt(&object, "mean", "mean_per_class");
+  group.pooled = ReadMetricsAt(&object, "pooled", "pooled_per_class");
+  object.Finish();
+  return group;
+}
+
+// Every item of an array, by `read(item, where)`.
+template <class Read>
+auto ReadItems(JsonObject* object, const std::string& key, const Read& read) {
+  std::vector<decltype(read(Json(), key))> items;
+  for (const Json& item : object->Array(key))
+    items.push_back(read(item, fmt::format("{}: {}[{}]", object->where(), key, items.size())));
+  return items;
+}
+
+PipelineMetrics ReadPipeline(const Json& json,
+                             const std::vector<std::string>& classes,
+                             const std::string& where) {
+  JsonObject object(json, where);
+  PipelineMetrics pipeline;
+  pipeline.pipeline = object.String("pipeline");
+  pipeline.mean = ReadMetricsAt(&object, "mean", "mean_per_class");
+  pipeline.pooled = ReadMetricsAt(&object, "pooled", "pooled_per_class");
+  const bool complete = object.Has("group_mean_per_class");
+  pipeline.group_mean = ReadMetrics(object.Object("group_mean"),
+                                    complete ? object.Any("group_mean_per_class") : Json::object(),
+                                    where + ": group_mean");
+  pipeline.groups = ReadItems(&object, "groups", ReadGroup);
+  pipeline.cases = ReadItems(&object, "metric_per_case", ReadCase);
+  pipeline.diagrams = ReadDiagrams(&object, classes);
+  object.Finish();
+  return pipeline;
+}
+
+// Statistics are of the same pipelines, in their order: tables rely on it.
+void CheckStatistics(const EvaluateResult& result, const std::string& where) {
+  const auto& statistics = result.statistics->pipelines;
+  bool same = statistics.size() == result.pipelines.size();
+  for (size_t p = 0; same && p < statistics.size(); ++p)
+    same = statistics[p].pipeline == result.pipelines[p].pipeline;
+  if (!same) Throw(ErrorCode::kBadData, "{}: statistics of other pipelines", where);
+}
+
 }  // namespace
 
 std::string ToJson(const EvaluateResult& result) {
   Json json = {
-      {"segcal_metrics", 1},
+      {kMetricsKey, kMetricsVersion},
       {"dataset", result.dataset},
       {"split", result.split.empty() ? Json(nullptr) : Json(result.split)},
       {"classes", result.classes},
@@ -130,28 +134,36 @@ std::string ToJson(const EvaluateResult& result) {
       {"labelled", result.labelled},
       {"renormalised", result.renormalised},
       {"pipelines", Json::array()},
-      {"statistics", result.statistics ? StatisticsJson(*result.statistics) : Json(nullptr)},
-      {"skipped", SkippedIds(result.skipped)}};
-  const size_t num_classes = result.classes.size();
-  for (const PipelineMetrics& pipeline : result.pipelines) {
-    json["pipelines"].push_back(
-        {{"pipeline", pipeline.pipeline},
-         {"mean", MetricsJson(pipeline.mean)},
-         {"mean_per_class", PerClassJson(pipeline.mean)},
-         {"pooled", MetricsJson(pipeline.pooled)},
-         {"pooled_per_class", PerClassJson(pipeline.pooled)},
-         {"group_mean", MetricsJson(pipeline.group_mean)},
-         {"groups", GroupsJson(pipeline.groups)},
-         {"metric_per_case", CasesJson(pipeline.cases)},
-         {"confusion", ConfusionJson(pipeline.confusion, num_classes)},
-         {"risk_coverage", RiskJson(pipeline.risk_coverage)},
-         {"patch_sweep", SweepJson(pipeline.patch_sweep)},
-         {"reliability", ReliabilityJson(pipeline.reliability)},
-         {"reliability_per_region", RegionReliabilityJson(pipeline.region_reliability)},
-         {"reliability_per_class",
-          ClassReliabilityJson(pipeline.class_reliability, result.classes)}});
-  }
+      {"statistics", result.statistics ? StatisticsToJson(*result.statistics) : Json(nullptr)},
+      {"skipped", SkippedIds(result.skipped)},
+      {"warnings", result.warnings}};
+  for (const PipelineMetrics& pipeline : result.pipelines)
+    json["pipelines"].push_back(PipelineMetricsJson(pipeline, result.classes));
   return DumpJson(json);
+}
+
+EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string& where) {
+  const Json json = ParseJson(text, where);
+  JsonObject object(json, where);
+  object.CheckFormat(kMetricsKey, "metrics", kMetricsVersion);
+  EvaluateResult result;
+  result.dataset = object.String("dataset");
+  result.split = object.StringOr("split", "");
+  result.classes = object.Strings("classes");
+  result.voxels = object.Integer("voxels");
+  result.labelled = object.Integer("labelled");
+  result.renormalised = object.Integer("renormalised");
+  result.pipelines = ReadItems(&object, "pipelines", [&](const Json& item, const std::string& at) {
+    return ReadPipeline(item, result.classes, at);
+  });
+  if (object.Has("statistics")) {
+    result.statistics = ReadStatistics(object.Any("statistics"), where + ": statistics");
+    CheckStatistics(result, where);
+  }
+  result.skipped = object.Strings("skipped");
+  if (object.Has("warnings")) result.warnings = object.Strings("warnings");
+  object.Finish();
+  return result;
 }
 
 }  // namespace segcal

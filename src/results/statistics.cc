@@ -136,6 +136,7 @@ Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
                         .repeats = static_cast<int64_t>(repeats.size()),
                         .units = study.num_units(),
                         .pipelines = {}};
+  statistics.options.threads = 0;  // says nothing about the numbers
   statistics.options.reference = pipelines[reference];
   statistics.options.metrics.clear();
   for (const ComparedMetric& c : compared) statistics.options.metrics.emplace_back(c.number->name);

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/json_fwd.h"
 #include "segcal/evaluate.h"
 
 namespace segcal {
@@ -13,8 +12,5 @@ namespace segcal {
 // and without options where they are not needed to tell it; the first if none is named. An Error if
 // there is none or more than one of that name.
 size_t ReferenceIndex(const std::vector<std::string>& pipelines, const std::string& reference);
-
-// The object "statistics" of the metrics file.
-Json StatisticsJson(const Statistics& statistics);
 
 }  // namespace segcal

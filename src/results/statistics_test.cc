@@ -177,6 +177,12 @@ TEST(Statistics, DrawsGroupsWhereCasesNameThem) {
   EXPECT_EQ(statistics.pipelines[0].intervals[0].upper, expected.upper);
 }
 
+Diagram OneBin(double count, double correct, double confidence_sum) {
+  return {.kind = DiagramKind::kReliability,
+          .about = "ace",
+          .rows = {{0.0, 1.0, count, correct, confidence_sum}}};
+}
+
 // Two cases of one bin each: gaps 0.3 and 0.1 in one bin over 4 and 1 voxels.
 EvaluateResult PooledResult(double second_confidence) {
   EvaluateResult result;
@@ -185,8 +191,8 @@ EvaluateResult PooledResult(double second_confidence) {
   pipeline.mean = pipeline.pooled = {{"ace", 0.26, {}}};
   pipeline.cases.resize(2);
   for (CaseMetrics& c : pipeline.cases) c.metrics = {{"ace", 0.2, {}}};
-  pipeline.cases[0].pooled_bins = {{"ace", -1, {{0.0, 1.0, 4, 2, 3.2}}}};
-  pipeline.cases[1].pooled_bins = {{"ace", -1, {{0.0, 1.0, 1, 1, second_confidence}}}};
+  pipeline.cases[0].pooled_bins = {OneBin(4, 2, 3.2)};
+  pipeline.cases[1].pooled_bins = {OneBin(1, 1, second_confidence)};
   return result;
 }
 
@@ -206,7 +212,7 @@ TEST(Statistics, OfPooledMetricsLeaveOutCasesWithoutLabelledVoxels) {
   EvaluateResult result = PooledResult(0.9);
   CaseMetrics& ignored = result.pipelines[0].cases.emplace_back();
   ignored.metrics = {{"ace", std::nan(""), {}}};
-  ignored.pooled_bins = {{"ace", -1, {{0.0, 1.0, 0, 0, 0.0}}}};
+  ignored.pooled_bins = {OneBin(0, 0, 0.0)};
   const auto interval = [](const EvaluateResult& of) {
     return Compute(of, {.level = 0.6}).pipelines[0].intervals[0];
   };
@@ -238,7 +244,7 @@ TEST(Statistics, OfOneCaseHaveNoBounds) {
 
 TEST(Statistics, HaveTheSameBytesForAnyNumberOfThreads) {
   const auto text = [](int threads) {
-    return DumpJson(StatisticsJson(Compute(TwoPipelines(), {.threads = threads})));
+    return ToJson(Compute(TwoPipelines(), {.threads = threads}));
   };
   EXPECT_EQ(text(3), text(1));
 }

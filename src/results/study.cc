@@ -25,7 +25,8 @@ DrawUnits FindUnits(std::span<const EvaluateResult> repeats) {
   return grouped ? units : DrawUnits{};
 }
 
-void AddRows(const std::vector<ReliabilityRow>& rows, std::vector<Bin>* bins) {
+void AddBins(const Diagram& diagram, std::vector<Bin>* bins) {
+  const std::vector<ReliabilityRow> rows = ReliabilityRows(diagram);
   bins->resize(rows.size());
   for (size_t k = 0; k < rows.size(); ++k) {
     (*bins)[k].count += rows[k].count;
@@ -137,10 +138,9 @@ Study::UnitBins Study::Bins(const MetricNumber& number, size_t pipeline) const {
     for (const std::vector<size_t>& cases : CasesOfUnits(r)) {
       std::vector<Bin> bins;
       for (const size_t c : cases) {
-        for (const ReliabilityDiagram& list :
-             repeats_[r].pipelines[pipeline].cases[c].pooled_bins) {
-          if (list.kind == number.name) AddRows(list.rows, &bins);
-        }
+        const std::vector<Diagram>& kept = repeats_[r].pipelines[pipeline].cases[c].pooled_bins;
+        if (const Diagram* own = FindDiagram(kept, DiagramKind::kReliability, number.name))
+          AddBins(*own, &bins);
       }
       if (TotalCount(bins) > 0) repeat.push_back(std::move(bins));
     }
