@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/half.h"
 #include "core/throw.h"
@@ -65,7 +66,11 @@ struct Evidence {
   int64_t normalised = 0;     // rows whose exponentials sum to one
 };
 
+// Rows that are no numbers prove nothing; where they count they are found when they are pooled.
 void AddRow(const double* row, int64_t num_classes, Evidence* evidence) {
+  for (int64_t c = 0; c < num_classes; ++c) {
+    if (!(row[c] < std::numeric_limits<double>::infinity())) return;
+  }
   double sum = 0.0;
   double exp_sum = 0.0;
   const auto [low, high] = std::minmax_element(row, row + num_classes);

@@ -268,7 +268,8 @@ void CaseStream::ForEachBlock(const std::string& stage,
 Dataset WithoutBadCases(const Dataset& dataset,
                         const std::vector<Pooling>& poolings,
                         const StreamOptions& options,
-                        std::vector<std::string>* dropped) {
+                        std::vector<std::string>* dropped,
+                        Excused excused) {
   Dataset good = dataset;
   good.cases.clear();
   Dataset single = good;
@@ -280,7 +281,7 @@ Dataset WithoutBadCases(const Dataset& dataset,
       stream.ForEachBlock("check " + entry.id, [&](VoxelBlock& block, int64_t, int worker) {
         for (const Pooling& pooling : poolings) {
           for (int64_t t = 0; t < block.num_tiles(); ++t) {
-            block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)]);
+            block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)], excused);
           }
         }
       });

@@ -89,6 +89,7 @@ Sums ReduceTiles(const CaseStream& stream,
 Dataset WithoutBadCases(const Dataset& dataset,
                         const std::vector<Pooling>& poolings,
                         const StreamOptions& options,
-                        std::vector<std::string>* dropped);
+                        std::vector<std::string>* dropped,
+                        Excused excused = Excused::kUnlabelled);
 
 }  // namespace segcal

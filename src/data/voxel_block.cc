@@ -2,10 +2,12 @@
 #include "data/voxel_block.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/check.h"
 #include "core/throw.h"
 #include "data/case_labels.h"
+#include "kernels/pool_paths.h"
 
 namespace segcal {
 namespace {
@@ -30,6 +32,25 @@ const char* Explain(PoolFault fault) {
   return "";
 }
 
+// What every class has where nothing is known.
+double EqualScore(InputKind input, int64_t num_classes) {
+  const double share = 1.0 / static_cast<double>(num_classes);
+  return input == InputKind::kLogits     ? 0.0
+         : input == InputKind::kLogProbs ? std::log(share)
+                                         : share;
+}
+
+// `masked` (null: none) with these lanes too, in `out` [kTileVoxels].
+const uint8_t* MarkMasked(const uint8_t* masked,
+                          int64_t count,
+                          const std::vector<int64_t>& lanes,
+                          uint8_t* out) {
+  std::fill_n(out, kTileVoxels, uint8_t{0});
+  if (masked != nullptr) std::copy_n(masked, count, out);
+  for (const int64_t v : lanes) out[v] = 1;
+  return out;
+}
+
 const std::byte* Bytes(const void* p) { return static_cast<const std::byte*>(p); }
 
 }  // namespace
@@ -42,13 +63,14 @@ void TileBuffer::Reserve(int64_t num_classes) {
   const int64_t decision = kTileVoxels * int64_t{sizeof(uint16_t)};
   const int64_t labels = kTileVoxels * int64_t{sizeof(int32_t)};
   // Every part is a multiple of 64 bytes because kTileVoxels is.
-  std::byte* p =
-      memory_.Reserve(logits + offset + decision + labels + PoolScratchBytes(num_classes));
+  std::byte* p = memory_.Reserve(logits + offset + decision + labels + kTileVoxels +
+                                 PoolScratchBytes(num_classes));
   logits_ = reinterpret_cast<float*>(p);
   offset_ = reinterpret_cast<double*>(p += logits);
   decision_ = reinterpret_cast<uint16_t*>(p += offset);
   labels_ = reinterpret_cast<int32_t*>(p += decision);
-  scratch_ = p + labels;
+  masked_ = reinterpret_cast<uint8_t*>(p += labels);
+  scratch_ = p + kTileVoxels;
 }
 
 void VoxelBlock::Read(const CaseReader& reader, int64_t first, int64_t count) {
@@ -120,17 +142,31 @@ TileAhead VoxelBlock::NextTile(int64_t begin) const {
           .voxel_bytes = size};
 }
 
-Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer* buffer) {
+Tile VoxelBlock::PoolTileInto(int64_t index,
+                              const Pooling& pooling,
+                              TileBuffer* buffer,
+                              Excused excused) {
   const int64_t begin = index * kTileVoxels;
   const int64_t count = std::min(kTileVoxels, count_ - begin);
   buffer->Reserve(reader_->num_classes());
   PointRowsAt(begin, pooling);
+  const TileAhead ahead = NextTile(begin);
   const PoolOptions options{
       .input = reader_->input(), .rule = pooling.rule, .floor = reader_->floor()};
   const PoolOutput out = buffer->output();
-  const PoolStatus status =
-      PoolTile(tile_rows_, reader_->num_classes(), count, options, buffer->scratch(), out);
-  if (status.fault != PoolFault::kNone) ThrowFault(status, first_ + begin, pooling);
+  const auto pool = [&] {
+    return PoolTile(tile_rows_, reader_->num_classes(), count, options, buffer->scratch(), out);
+  };
+  const uint8_t* masked = masked_.empty() ? nullptr : masked_.data() + begin;
+  PoolStatus status = pool();
+  if (status.fault != PoolFault::kNone) {
+    const std::vector<int64_t> without = FindExcused(begin, count, options, excused);
+    if (without.empty()) ThrowFault(status, first_ + begin, pooling);
+    StageRows(count, options.input, without);
+    status = pool();
+    if (status.fault != PoolFault::kNone) ThrowFault(status, first_ + begin, pooling);
+    masked = MarkMasked(masked, count, without, buffer->masked());
+  }
   renormalised_ += status.renormalised;
 
   int32_t* labels = buffer->labels();
@@ -143,8 +179,42 @@ Tile VoxelBlock::PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer*
           .offset = out.offset,
           .decision = out.decision,
           .labels = labels,
-          .masked = masked_.empty() ? nullptr : masked_.data() + begin,
-          .ahead = NextTile(begin)};
+          .masked = masked,
+          .ahead = ahead};
+}
+
+// Lanes of the tile at `begin` whose prediction is no distribution, and need be none.
+std::vector<int64_t> VoxelBlock::FindExcused(int64_t begin,
+                                             int64_t count,
+                                             const PoolOptions& options,
+                                             Excused excused) const {
+  std::vector<int64_t> lanes;
+  const bool unlabelled = excused == Excused::kUnlabelled && reader_->has_labels();
+  for (int64_t v = 0; v < count; ++v) {
+    const auto voxel = static_cast<size_t>(begin + v);
+    const bool may =
+        (!masked_.empty() && masked_[voxel] != 0) || (unlabelled && labels_[voxel] == kNoLabel);
+    if (may && FindPoolFault(tile_rows_, reader_->num_classes(), v, 1, options).fault !=
+                   PoolFault::kNone) {
+      lanes.push_back(v);
+    }
+  }
+  return lanes;
+}
+
+// Rows in memory of our own, with equal classes where a voxel is excused.
+void VoxelBlock::StageRows(int64_t count, InputKind input, const std::vector<int64_t>& excused) {
+  const int64_t num_classes = reader_->num_classes();
+  staged_.resize(tile_rows_.size() * static_cast<size_t>(num_classes * kTileVoxels));
+  double* to = staged_.data();
+  for (MemberRows& rows : tile_rows_) {
+    double* first = to;
+    for (int64_t c = 0; c < num_classes; ++c, to += kTileVoxels) {
+      for (int64_t v = 0; v < count; ++v) to[v] = MemberValue(rows, c, v);
+      for (const int64_t v : excused) to[v] = EqualScore(input, num_classes);
+    }
+    rows = {.data = first, .dtype = DType::kF64, .class_stride = kTileVoxels, .voxel_stride = 1};
+  }
 }
 
 void VoxelBlock::ThrowFault(const PoolStatus& status,

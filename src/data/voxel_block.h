@@ -18,6 +18,10 @@ namespace segcal {
 // about a second-level cache, and one read per class and block is 32 KiB.
 inline constexpr int64_t kBlockVoxels = 32 * kTileVoxels;
 
+// Voxels that need no valid prediction, because nothing depends on it: those without label in a
+// case that has labels, or only those that the mask leaves out (where every other one is written).
+enum class Excused { kUnlabelled, kMasked };
+
 // Memory of one pooled tile and the scratch to make it.
 class TileBuffer {
  public:
@@ -26,6 +30,7 @@ class TileBuffer {
     return {.logits = logits_, .offset = offset_, .decision = decision_};
   }
   int32_t* labels() noexcept { return labels_; }
+  uint8_t* masked() noexcept { return masked_; }
   void* scratch() noexcept { return scratch_; }
 
  private:
@@ -35,6 +40,7 @@ class TileBuffer {
   double* offset_ = nullptr;
   uint16_t* decision_ = nullptr;
   int32_t* labels_ = nullptr;
+  uint8_t* masked_ = nullptr;
   void* scratch_ = nullptr;
 };
 
@@ -50,8 +56,12 @@ class VoxelBlock {
   int64_t num_tiles() const noexcept { return (count_ + kTileVoxels - 1) / kTileVoxels; }
   const CaseReader& reader() const noexcept { return *reader_; }
 
-  // Pools tile `index` into `buffer`; bad values are an Error naming file and voxel.
-  Tile PoolTileInto(int64_t index, const Pooling& pooling, TileBuffer* buffer);
+  // Pools tile `index` into `buffer`; bad values are an Error naming file and voxel. Voxels that
+  // are excused are masked where they have some, and as if all their classes were equal.
+  Tile PoolTileInto(int64_t index,
+                    const Pooling& pooling,
+                    TileBuffer* buffer,
+                    Excused excused = Excused::kUnlabelled);
 
   // Class index or kNoLabel of every voxel of the block.
   std::span<const int32_t> labels() const noexcept { return labels_; }
@@ -64,6 +74,11 @@ class VoxelBlock {
   void ReadLabels();
   void PointRowsAt(int64_t begin, const Pooling& pooling);
   TileAhead NextTile(int64_t begin) const;
+  std::vector<int64_t> FindExcused(int64_t begin,
+                                   int64_t count,
+                                   const PoolOptions& options,
+                                   Excused excused) const;
+  void StageRows(int64_t count, InputKind input, const std::vector<int64_t>& excused);
   [[noreturn]] void ThrowFault(const PoolStatus& status,
                                int64_t tile_first,
                                const Pooling& pooling) const;
@@ -76,6 +91,7 @@ class VoxelBlock {
   std::vector<int32_t> labels_;
   std::vector<uint8_t> masked_;
   std::vector<MemberRows> tile_rows_;  // scratch of PoolTileInto
+  std::vector<double> staged_;         // the same, of tiles with voxels that are excused
   int64_t renormalised_ = 0;
 };
 

@@ -266,5 +266,104 @@ TEST(VoxelBlock, CountsProbabilityRowsItHadToRenormalise) {
   EXPECT_EQ(block.TakeRenormalised(), 0);
 }
 
+// The pooled tiles of a scene's only case, lane by lane, with what is masked.
+struct PooledLane {
+  std::vector<float> logits;
+  double offset = 0.0;
+  uint16_t decision = 0;
+  bool masked = false;
+};
+std::vector<PooledLane> PooledLanes(const Scene& scene, const Pooling& pooling, Excused excused) {
+  const auto stream = scene.Stream(1);
+  const auto reader = stream->Open(0);
+  VoxelBlock block;
+  TileBuffer buffer;
+  block.Read(*reader, 0, reader->num_voxels());
+  std::vector<PooledLane> lanes;
+  for (int64_t t = 0; t < block.num_tiles(); ++t) {
+    const Tile tile = block.PoolTileInto(t, pooling, &buffer, excused);
+    for (int64_t v = 0; v < tile.count; ++v) {
+      PooledLane& lane = lanes.emplace_back();
+      for (int64_t c = 0; c < tile.num_classes; ++c)
+        lane.logits.push_back(tile.logits[c * kTileVoxels + v]);
+      lane.offset = tile.offset[v];
+      lane.decision = tile.decision[v];
+      lane.masked = tile.Masked(v);
+    }
+  }
+  return lanes;
+}
+
+// Rows that are no distribution of this kind of input, one for each way.
+std::vector<std::vector<float>> BadRows(InputKind input) {
+  const float nan = std::nanf("");
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<std::vector<float>> rows = {{nan, 0.5f, 0.25f, 0.25f}, {inf, 0.0f, 0.0f, 0.0f}};
+  if (input == InputKind::kProbs) {
+    rows.insert(rows.end(), {{0.0f, 0.0f, 0.0f, 0.0f}, {-0.5f, 1.0f, 0.5f, 0.0f}, {2, 1, 1, 1}});
+  } else {
+    rows.push_back({-inf, -inf, -inf, -inf});
+  }
+  return rows;
+}
+
+// What takes no part may be anything: it is as if all classes were equal, and masked. Everything
+// else keeps its bits, whatever path pooled it.
+TEST(VoxelBlock, ExcusesPredictionsThatTakeNoPart) {
+  for (const InputKind input : {InputKind::kLogits, InputKind::kProbs}) {
+    for (const char* name : {"z", "p", "z1"}) {
+      Scene scene = HalfScene(input);
+      const auto n = static_cast<size_t>(scene.num_voxels());
+      scene.masks = {std::vector<uint8_t>(n, 1)};
+      constexpr size_t kMaskedAt = 300;
+      constexpr size_t kIgnoredAt = 301;
+      scene.masks[0][kMaskedAt] = 0;
+      scene.labels[0][kMaskedAt] = 1;
+      scene.labels[0][kIgnoredAt] = 255;
+      const Pooling pooling = ParsePooling(name);
+      const auto before = PooledLanes(scene, pooling, Excused::kMasked);
+      for (const std::vector<float>& bad : BadRows(input)) {
+        Scene broken = scene;
+        const auto put = [&](size_t voxel) {
+          for (size_t c = 0; c < 4; ++c) broken.logits[0][1][c * n + voxel] = bad[c];
+        };
+        put(kMaskedAt);
+        const auto masked = PooledLanes(broken, pooling, Excused::kMasked);
+        EXPECT_EQ(masked[kMaskedAt].logits, std::vector<float>(4, 0.0f));
+        EXPECT_TRUE(masked[kMaskedAt].masked);
+        put(kIgnoredAt);
+        const auto after = PooledLanes(broken, pooling, Excused::kUnlabelled);
+        for (size_t v = 0; v < n; ++v) {
+          if (v == kMaskedAt || v == kIgnoredAt) continue;
+          ASSERT_EQ(after[v].logits, before[v].logits) << name << " voxel " << v;
+          ASSERT_EQ(after[v].offset, before[v].offset) << name << " voxel " << v;
+          ASSERT_EQ(after[v].decision, before[v].decision) << name << " voxel " << v;
+          ASSERT_EQ(after[v].masked, before[v].masked) << name << " voxel " << v;
+        }
+        EXPECT_EQ(after[kIgnoredAt].logits, std::vector<float>(4, 0.0f));
+        EXPECT_EQ(after[kIgnoredAt].decision, 0);
+        EXPECT_TRUE(after[kIgnoredAt].masked);
+        // Written out it is not masked, and counts.
+        ExpectError(ErrorCode::kBadData, {"voxel (3, 28)"}, [&] {
+          PooledLanes(broken, pooling, Excused::kMasked);
+        });
+      }
+    }
+  }
+}
+
+TEST(VoxelBlock, ExcusesNoVoxelThatCounts) {
+  Scene scene = HalfScene();
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  scene.masks = {std::vector<uint8_t>(n, 1)};
+  scene.masks[0][300] = 0;
+  for (const size_t voxel : {300, 302}) scene.logits[0][0][n + voxel] = std::nanf("");
+  scene.labels[0][302] = 2;
+  for (const Excused excused : {Excused::kUnlabelled, Excused::kMasked}) {
+    ExpectError(
+        ErrorCode::kBadData, {"voxel (3, 29)", "NaN"}, [&] { PooledLanes(scene, {}, excused); });
+  }
+}
+
 }  // namespace
 }  // namespace segcal

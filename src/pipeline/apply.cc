@@ -142,7 +142,7 @@ class ApplyJob {
     const Properties properties = state_.calibrator->properties();
     const bool keep_decision = properties.preserves != Preserves::kNone;
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
-      const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
+      const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile, Excused::kMasked);
       const TileProbs probs = EmitForUse(*files.bound, properties, tile, &work->emit);
       for (size_t k = 0; k < files.outputs.size(); ++k) {
         files.outputs[k].AddTile({tile, probs, *files.bound}, keep_decision, t, &work->scratch[k]);
@@ -185,7 +185,8 @@ ApplyResult Apply(const Model& model,
   if (options.write.empty()) Throw(ErrorCode::kInvalidArgument, "nothing to write is named");
   const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
   std::vector<std::string> skipped;
-  const Dataset cases = ReadableCases(split, {state.spec.pooling}, options.run, &skipped);
+  const Dataset cases =
+      ReadableCases(split, {state.spec.pooling}, options.run, &skipped, Excused::kMasked);
   const CaseStream stream(cases, {state.spec.pooling}, MakeStreamOptions(options.run));
   ApplyResult result = ApplyJob(model, stream, folder, options).Run();
   result.skipped = std::move(skipped);

@@ -62,7 +62,8 @@ void ApplyToArrays(const ModelState& state,
     const int64_t first = b * kBlockVoxels;
     work.block.Read(reader, first, std::min(kBlockVoxels, reader.num_voxels() - first));
     for (int64_t t = 0; t < work.block.num_tiles(); ++t) {
-      const Tile tile = work.block.PoolTileInto(t, state.spec.pooling, &work.tile);
+      const Tile tile =
+          work.block.PoolTileInto(t, state.spec.pooling, &work.tile, Excused::kMasked);
       const TileProbs probs = EmitForUse(*bound, properties, tile, &work.emit);
       const bool keep_decision = properties.preserves != Preserves::kNone;
       for (const MemoryOutput& output : outputs)

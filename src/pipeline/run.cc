@@ -30,11 +30,12 @@ StreamOptions MakeStreamOptions(const RunOptions& run) {
 Dataset ReadableCases(const Dataset& dataset,
                       const std::vector<Pooling>& poolings,
                       const RunOptions& run,
-                      std::vector<std::string>* skipped) {
+                      std::vector<std::string>* skipped,
+                      Excused excused) {
   if (dataset.cases.empty())
     Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset.name);
   if (!run.skip_bad) return dataset;
-  Dataset good = WithoutBadCases(dataset, poolings, MakeStreamOptions(run), skipped);
+  Dataset good = WithoutBadCases(dataset, poolings, MakeStreamOptions(run), skipped, excused);
   if (good.cases.empty())
     Throw(ErrorCode::kBadData, "no case can be read; the first: {}", skipped->front());
   return good;

@@ -16,6 +16,7 @@ StreamOptions MakeStreamOptions(const RunOptions& run);
 Dataset ReadableCases(const Dataset& dataset,
                       const std::vector<Pooling>& poolings,
                       const RunOptions& run,
-                      std::vector<std::string>* skipped);
+                      std::vector<std::string>* skipped,
+                      Excused excused = Excused::kUnlabelled);
 
 }  // namespace segcal

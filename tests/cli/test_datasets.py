@@ -7,7 +7,8 @@ import xml.dom.minidom
 
 import numpy as np
 import pytest
-from program import change, describe, fails, inspect, run, save_case, small_dataset
+from program import (apply, change, describe, evaluate, fails, fit, inspect, random_case, run,
+                     save_case, small_dataset)
 
 BAD_FILES = {
     "version": (lambda d: d.update(segcal_dataset=2), ["2", "1"]),
@@ -163,3 +164,54 @@ def test_simulate_refuses_a_folder_that_is_in_use(tmp_path):
     message = fails(4, "simulate", tmp_path, "--cases", 1, "--size", "10x10")
     assert "empty" in message
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def dataset_with(folder, mask_row, ignore_row, labels=True):
+    """A case with such predictions at a masked voxel and at one with the ignore label."""
+    folder.mkdir()
+    rng = np.random.default_rng(11)
+    (logits,), truth = random_case(rng, 3, (40, 50), dtype=np.float32, ignored=0)
+    mask = np.ones((40, 50), np.uint8)
+    mask[3, 4] = 0
+    truth[5, 6] = 255
+    logits[:, 3, 4] = mask_row
+    logits[:, 5, 6] = ignore_row
+    entries = [save_case(folder, f"case{k}", [logits], truth if labels else None, mask, split=split)
+               for k, split in enumerate(["calibration", "validation"])]
+    return describe(folder, entries, 3)
+
+
+@pytest.mark.parametrize("row", [[np.nan, 0, 0], [np.inf, 0, 0], [-np.inf] * 3])
+def test_predictions_that_take_no_part_may_be_anything(tmp_path, row):
+    plain = dataset_with(tmp_path / "plain", [1, 2, 3], [3, 2, 1])
+    broken = dataset_with(tmp_path / "broken", row, row)
+    models = [fit(data, "ts(z)", tmp_path / "m.json") for data in (plain, broken)]
+    assert models[0]["parameters"] == models[1]["parameters"]
+    assert models[0]["fit"]["nll_after"] == models[1]["fit"]["nll_after"]
+    pooled = [evaluate(data, "-m", tmp_path / "m.json")["pipelines"][0]["pooled"]
+              for data in (plain, broken)]
+    assert pooled[0] == pooled[1]
+    assert inspect(broken)["labelled"] == inspect(plain)["labelled"]
+    run("verify", tmp_path / "m.json", broken, "--quiet")
+
+
+def test_apply_writes_equal_probabilities_where_a_masked_voxel_has_no_prediction(tmp_path):
+    plain = dataset_with(tmp_path / "plain", [1, 2, 3], [3, 2, 1])
+    broken = dataset_with(tmp_path / "broken", [np.nan, 0, 0], [3, 2, 1])
+    fit(plain, "ts(z)", tmp_path / "m.json")
+    before, after = (np.load(apply(tmp_path / "m.json", data, tmp_path / f"out{k}") / "case0.npy")
+                     for k, data in enumerate((plain, broken)))
+    np.testing.assert_allclose(after[:, 3, 4], 1 / 3, rtol=1e-6)
+    after[:, 3, 4] = before[:, 3, 4]
+    np.testing.assert_array_equal(after, before)
+
+
+def test_apply_needs_a_prediction_where_it_writes_one(tmp_path):
+    plain = dataset_with(tmp_path / "plain", [1, 2, 3], [3, 2, 1])
+    fit(plain, "ts(z)", tmp_path / "m.json")
+    ignored = dataset_with(tmp_path / "ignored", [1, 2, 3], [np.nan, 2, 1])
+    command = ("apply", tmp_path / "m.json", ignored, "-o", tmp_path / "out", "--quiet")
+    assert "voxel (5, 6)" in fails(3, *command)
+    assert "voxel (5, 6)" in fails(3, *command, "--skip-bad")
+    unlabelled = dataset_with(tmp_path / "bare", [1, 2, 3], [np.nan, 2, 1], labels=False)
+    assert "voxel (5, 6)" in fails(3, "inspect", unlabelled, "--quiet")
