@@ -101,20 +101,21 @@ void PrintFreeEnergy(const DatasetSummary& summary) {
       table.ToText());
 }
 
-void PrintMethods(int64_t num_classes, InputKind input) {
+void PrintMethods(const DatasetSummary& summary) {
   Table table({{.header = "method", .align = Align::kLeft},
                {.header = "optimised", .align = Align::kRight},
                {.header = "identifiable", .align = Align::kRight},
                {.header = "translation invariant", .align = Align::kLeft},
                {.header = "preserves", .align = Align::kLeft}});
-  for (const MethodSummary& method : Methods(num_classes, input)) {
+  for (const MethodSummary& method : summary.methods) {
     table.AddRow({method.name,
                   fmt::format("{}", method.optimised),
                   fmt::format("{}", method.identifiable),
                   method.translation_invariant ? "yes" : "only with p",
                   Name(method.preserves)});
   }
-  fmt::print("Parameters of each method for {} classes.\n\n{}\n", num_classes, table.ToText());
+  fmt::print(
+      "Parameters of each method for {} classes.\n\n{}\n", summary.classes.size(), table.ToText());
 }
 
 void PrintWarnings(const DatasetSummary& summary) {
@@ -153,7 +154,7 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
   PrintCases(summary);
   PrintClasses(dataset, summary);
   PrintFreeEnergy(summary);
-  PrintMethods(dataset.num_classes(), *dataset.input);
+  PrintMethods(summary);
   PrintWarnings(summary);
 }
 
@@ -217,7 +218,7 @@ void Run(const InspectArguments& given) {
   ReportSkipped(summary.skipped);
   if (!given.figures.empty()) WriteFigures(given, dataset, summary);
   if (given.json) {
-    fmt::print("{}", ToJson(dataset, summary));
+    fmt::print("{}", ToJson(summary));
     return;
   }
   PrintDataset(dataset, summary);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/input_kind.h"
 #include "segcal/properties.h"
 #include "segcal/run_options.h"
 
@@ -34,25 +35,6 @@ struct FreeEnergySpread {
   double quartiles[3] = {};
 };
 
-struct DatasetSummary {
-  std::vector<CaseSummary> cases;
-  int64_t voxels = 0;  // but for masked ones
-  int64_t labelled = 0;
-  std::vector<int64_t> label_counts;          // per class
-  std::vector<int64_t> decision_counts;       // per class, over all voxels but masked ones
-  int64_t repeated = 0;                       // voxels in runs of exactly equal predictions
-  std::vector<double> repeated_example;       // one such prediction, as logits
-  std::vector<FreeEnergySpread> free_energy;  // by ensemble size, all members last
-  int64_t renormalised = 0;
-  std::vector<std::string> skipped;
-};
-
-// One pass over all predictions, pooled as mean logits.
-DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options = {});
-
-// The summary with the methods there are for so many classes, as documented in docs/formats.md.
-std::string ToJson(const Dataset& dataset, const DatasetSummary& summary);
-
 // A calibration method as one has it for so many classes.
 struct MethodSummary {
   std::string name;  // as a pipeline without its pooling: "ts", "selective+ts"
@@ -63,6 +45,31 @@ struct MethodSummary {
   int64_t optimised = 0;     // numbers a fit sets
   int64_t identifiable = 0;  // of them, those that the probabilities depend on
 };
+
+struct DatasetSummary {
+  std::string name;
+  std::vector<std::string> classes;
+  InputKind input = InputKind::kLogits;
+  std::vector<CaseSummary> cases;
+  int64_t voxels = 0;  // but for masked ones
+  int64_t labelled = 0;
+  std::vector<int64_t> label_counts;          // per class
+  std::vector<int64_t> decision_counts;       // per class, over all voxels but masked ones
+  int64_t repeated = 0;                       // voxels in runs of exactly equal predictions
+  std::vector<double> repeated_example;       // one such prediction, as logits
+  std::vector<FreeEnergySpread> free_energy;  // by ensemble size, all members last
+  std::vector<MethodSummary> methods;         // for so many classes and this input
+  int64_t renormalised = 0;
+  std::vector<std::string> skipped;
+};
+
+// One pass over all predictions, pooled as mean logits.
+DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options = {});
+
+// The summary as documented in docs/formats.md, and back; `where` names the text in messages.
+std::string ToJson(const DatasetSummary& summary);
+DatasetSummary DatasetSummaryFromJson(const std::string& text,
+                                      const std::string& where = "inspection");
 
 // Every method there is, in the order of help and tables, for data of this input.
 std::vector<MethodSummary> Methods(int64_t num_classes, InputKind input = InputKind::kLogits);

@@ -75,7 +75,9 @@ struct VerifyResult {
 VerifyResult Verify(const Model& model, const VerifyOptions& options = {});
 VerifyResult Verify(const Model& model, const Dataset& dataset, const VerifyOptions& options = {});
 
-// The result as documented in docs/formats.md.
+// The result as documented in docs/formats.md, and back; `where` names the text in messages.
 std::string ToJson(const VerifyResult& result);
+VerifyResult VerifyResultFromJson(const std::string& text,
+                                  const std::string& where = "verification");
 
 }  // namespace segcal

@@ -30,6 +30,14 @@ std::string DumpJson(const Json& json);
 Json JsonNumber(double value);
 Json JsonNumbers(std::span<const double> values);
 
+// An array of what `write` makes of every item.
+template <class Item, class Write>
+Json JsonItems(const std::vector<Item>& items, const Write& write) {
+  Json json = Json::array();
+  for (const Item& item : items) json.push_back(write(item));
+  return json;
+}
+
 // Strict access to the fields of an object: wrong types, missing and unknown fields are errors that
 // name the file and the field.
 class JsonObject {
@@ -54,6 +62,14 @@ class JsonObject {
   uint64_t Unsigned(const std::string& key);
   std::vector<int64_t> Integers(const std::string& key);
   const Json& Array(const std::string& key);
+  // What `read(item, where)` makes of every item of an array; `where` names the item.
+  template <class Read>
+  auto Items(const std::string& key, const Read& read) {
+    std::vector<decltype(read(Json(), key))> items;
+    for (const Json& item : Array(key))
+      items.push_back(read(item, where_ + ": " + key + "[" + std::to_string(items.size()) + "]"));
+    return items;
+  }
   const Json& Object(const std::string& key);
   const Json& Any(const std::string& key);
   // A string as `parse` understands it; an Error of `parse` gets this object's place.

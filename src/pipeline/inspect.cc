@@ -190,6 +190,10 @@ void AddTotals(const std::vector<CaseSums>& totals, DatasetSummary* summary) {
 DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
   CheckDataset(dataset, DatasetTitle(dataset));
   DatasetSummary summary;
+  summary.name = dataset.name;
+  summary.classes = dataset.classes;
+  summary.input = *dataset.input;
+  summary.methods = Methods(dataset.num_classes(), summary.input);
   const Dataset cases = ReadableCases(dataset, {Pooling{}}, options, &summary.skipped);
   const CaseStream stream(cases, {Pooling{}}, MakeStreamOptions(options));
   const int64_t num_classes = dataset.num_classes();

@@ -39,10 +39,8 @@ Json PipelineMetricsJson(const PipelineMetrics& pipeline, const std::vector<std:
                {"pooled_per_class", PerClassToJson(pipeline.pooled)},
                {"group_mean", MetricsToJson(pipeline.group_mean)},
                {"group_mean_per_class", PerClassToJson(pipeline.group_mean)},
-               {"groups", Json::array()},
-               {"metric_per_case", Json::array()}};
-  for (const GroupMetrics& group : pipeline.groups) json["groups"].push_back(GroupJson(group));
-  for (const CaseMetrics& c : pipeline.cases) json["metric_per_case"].push_back(CaseJson(c));
+               {"groups", JsonItems(pipeline.groups, GroupJson)},
+               {"metric_per_case", JsonItems(pipeline.cases, CaseJson)}};
   AddDiagrams(pipeline.diagrams, classes, &json);
   return json;
 }
@@ -85,15 +83,6 @@ GroupMetrics ReadGroup(const Json& json, const std::string& where) {
   return group;
 }
 
-// Every item of an array, by `read(item, where)`.
-template <class Read>
-auto ReadItems(JsonObject* object, const std::string& key, const Read& read) {
-  std::vector<decltype(read(Json(), key))> items;
-  for (const Json& item : object->Array(key))
-    items.push_back(read(item, fmt::format("{}: {}[{}]", object->where(), key, items.size())));
-  return items;
-}
-
 PipelineMetrics ReadPipeline(const Json& json,
                              const std::vector<std::string>& classes,
                              const std::string& where) {
@@ -106,8 +95,8 @@ PipelineMetrics ReadPipeline(const Json& json,
   pipeline.group_mean = ReadMetrics(object.Object("group_mean"),
                                     complete ? object.Any("group_mean_per_class") : Json::object(),
                                     where + ": group_mean");
-  pipeline.groups = ReadItems(&object, "groups", ReadGroup);
-  pipeline.cases = ReadItems(&object, "metric_per_case", ReadCase);
+  pipeline.groups = object.Items("groups", ReadGroup);
+  pipeline.cases = object.Items("metric_per_case", ReadCase);
   pipeline.diagrams = ReadDiagrams(&object, classes);
   object.Finish();
   return pipeline;
@@ -153,7 +142,7 @@ EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string
   result.voxels = object.Integer("voxels");
   result.labelled = object.Integer("labelled");
   result.renormalised = object.Integer("renormalised");
-  result.pipelines = ReadItems(&object, "pipelines", [&](const Json& item, const std::string& at) {
+  result.pipelines = object.Items("pipelines", [&](const Json& item, const std::string& at) {
     return ReadPipeline(item, result.classes, at);
   });
   if (object.Has("statistics")) {

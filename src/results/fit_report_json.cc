@@ -14,47 +14,41 @@ namespace {
 constexpr int64_t kReportVersion = 1;
 constexpr const char* kReportKey = "segcal_fit_report";
 
-Json CertificatesJson(const std::vector<Certificate>& certificates) {
-  Json json = Json::array();
-  for (const Certificate& c : certificates) {
-    json.push_back({{"gradient", JsonNumber(c.gradient)},
-                    {"newton_decrement", JsonNumber(c.newton_decrement)},
-                    {"bounded", c.bounded},
-                    {"voxels", c.voxels},
-                    {"gap", c.gap ? JsonNumber(*c.gap) : Json(nullptr)},
-                    {"path", JsonNumbers(c.path)}});
-  }
-  return json;
+Json CertificateJson(const Certificate& c) {
+  return {{"gradient", JsonNumber(c.gradient)},
+          {"newton_decrement", JsonNumber(c.newton_decrement)},
+          {"bounded", c.bounded},
+          {"voxels", c.voxels},
+          {"gap", c.gap ? JsonNumber(*c.gap) : Json(nullptr)},
+          {"path", JsonNumbers(c.path)}};
 }
 
-std::vector<Certificate> ReadCertificates(const Json& json, const std::string& where) {
-  std::vector<Certificate> certificates;
-  for (const Json& item : json) {
-    JsonObject object(item, fmt::format("{}[{}]", where, certificates.size()));
-    Certificate& c = certificates.emplace_back();
-    c.gradient = object.AnyNumber("gradient");
-    c.newton_decrement = object.AnyNumber("newton_decrement");
-    c.bounded = object.Bool("bounded");
-    c.voxels = object.Integer("voxels");
-    if (object.Has("gap")) c.gap = object.AnyNumber("gap");
-    c.path = object.AnyNumbers("path");
-    object.Finish();
-  }
-  return certificates;
+Certificate ReadCertificate(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  Certificate c;
+  c.gradient = object.AnyNumber("gradient");
+  c.newton_decrement = object.AnyNumber("newton_decrement");
+  c.bounded = object.Bool("bounded");
+  c.voxels = object.Integer("voxels");
+  if (object.Has("gap")) c.gap = object.AnyNumber("gap");
+  c.path = object.AnyNumbers("path");
+  object.Finish();
+  return c;
+}
+
+Json TrialJson(const SearchTrial& trial) {
+  Json json = {{"options", trial.options}, {"validation_nll", JsonNumber(trial.validation_nll)}};
+  if (trial.epochs == 0 && !trial.pruned) return json;
+  json["epochs"] = trial.epochs;
+  json["pruned"] = trial.pruned;
+  return json;
 }
 
 Json SearchJson(const SearchReport& search) {
   if (search.trials.empty()) return nullptr;
-  Json trials = Json::array();
-  for (const SearchTrial& trial : search.trials) {
-    Json entry = {{"options", trial.options}, {"validation_nll", JsonNumber(trial.validation_nll)}};
-    if (trial.epochs > 0) {
-      entry["epochs"] = trial.epochs;
-      entry["pruned"] = trial.pruned;
-    }
-    trials.push_back(std::move(entry));
-  }
-  return {{"trials", trials}, {"chosen", search.chosen}, {"passes", search.passes}};
+  return {{"trials", JsonItems(search.trials, TrialJson)},
+          {"chosen", search.chosen},
+          {"passes", search.passes}};
 }
 
 OptionMap ReadOptions(const Json& json, const std::string& where) {
@@ -64,18 +58,21 @@ OptionMap ReadOptions(const Json& json, const std::string& where) {
   return options;
 }
 
+SearchTrial ReadTrial(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  SearchTrial trial;
+  trial.options = ReadOptions(object.Object("options"), where + ": options");
+  trial.validation_nll = object.AnyNumber("validation_nll");
+  trial.epochs = object.OptionalInteger("epochs").value_or(0);
+  trial.pruned = object.Has("pruned") && object.Bool("pruned");
+  object.Finish();
+  return trial;
+}
+
 SearchReport ReadSearch(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   SearchReport search;
-  for (const Json& item : object.Array("trials")) {
-    const std::string inside = fmt::format("{}: trials[{}]", where, search.trials.size());
-    JsonObject trial(item, inside);
-    search.trials.push_back({.options = ReadOptions(trial.Object("options"), inside + ": options"),
-                             .validation_nll = trial.AnyNumber("validation_nll"),
-                             .epochs = trial.OptionalInteger("epochs").value_or(0),
-                             .pruned = trial.Has("pruned") && trial.Bool("pruned")});
-    trial.Finish();
-  }
+  search.trials = object.Items("trials", ReadTrial);
   search.chosen = ReadOptions(object.Object("chosen"), where + ": chosen");
   search.passes = object.Integer("passes");
   object.Finish();
@@ -83,7 +80,8 @@ SearchReport ReadSearch(const Json& json, const std::string& where) {
 }
 
 Json TrainingJson(const TrainingReport& training) {
-  if (training.epochs == 0) return nullptr;
+  // A training may end before its first epoch does.
+  if (training.epochs == 0 && training.voxels == 0) return nullptr;
   return {{"epochs", training.epochs},
           {"best_epoch", training.best_epoch},
           {"stopped_by", Name(training.stopped_by)},
@@ -165,7 +163,7 @@ FitReport ReadFields(JsonObject* object) {
   report.solver = object->String("solver");
   report.status = object->Parse("status", ParseFitStatus);
   report.passes = object->Integer("passes");
-  report.certificates = ReadCertificates(object->Array("certificates"), where + ": certificates");
+  report.certificates = object->Items("certificates", ReadCertificate);
   if (object->Has("search")) report.search = ReadSearch(object->Any("search"), where + ": search");
   if (object->Has("training"))
     report.training = ReadTraining(object->Any("training"), where + ": training");
@@ -185,7 +183,7 @@ Json FitReportToJson(const FitReport& report) {
           {"solver", report.solver},
           {"status", Name(report.status)},
           {"passes", report.passes},
-          {"certificates", CertificatesJson(report.certificates)},
+          {"certificates", JsonItems(report.certificates, CertificateJson)},
           {"search", SearchJson(report.search)},
           {"training", TrainingJson(report.training)},
           {"figures", FiguresJson(report.figures)},

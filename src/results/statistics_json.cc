@@ -2,7 +2,6 @@
 #include "results/statistics_json.h"
 
 #include "core/json.h"
-#include "core/throw.h"
 
 namespace segcal {
 namespace {
@@ -85,11 +84,7 @@ Statistics ReadStatisticsFields(JsonObject* object) {
   statistics.options.seed = object->Unsigned("seed");
   statistics.options.reference = object->String("reference");
   statistics.options.metrics = object->Strings("compared");
-  for (const Json& item : object->Array("pipelines")) {
-    const size_t place = statistics.pipelines.size();
-    statistics.pipelines.push_back(
-        ReadPipelineStatistics(item, fmt::format("{}: pipelines[{}]", object->where(), place)));
-  }
+  statistics.pipelines = object->Items("pipelines", ReadPipelineStatistics);
   object->Finish();
   return statistics;
 }
@@ -98,9 +93,6 @@ Statistics ReadStatisticsFields(JsonObject* object) {
 
 Json StatisticsToJson(const Statistics& statistics) {
   const StatisticsOptions& options = statistics.options;
-  Json pipelines = Json::array();
-  for (const PipelineStatistics& pipeline : statistics.pipelines)
-    pipelines.push_back(PipelineJson(pipeline));
   return {{"unit", statistics.unit},
           {"units", statistics.units},
           {"repeats", statistics.repeats},
@@ -109,7 +101,7 @@ Json StatisticsToJson(const Statistics& statistics) {
           {"seed", options.seed},
           {"reference", options.reference},
           {"compared", options.metrics},
-          {"pipelines", std::move(pipelines)}};
+          {"pipelines", JsonItems(statistics.pipelines, PipelineJson)}};
 }
 
 Statistics ReadStatistics(const Json& json, const std::string& where) {
