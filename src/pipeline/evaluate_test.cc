@@ -47,7 +47,7 @@ Scene ByOdds(const std::vector<std::vector<double>>& odds,
     logits.resize(2 * odds[i].size(), 0.0f);
     scene.logits.push_back({logits});
     scene.labels.push_back(labels[i]);
-    scene.dataset.cases.emplace_back().id = "case" + std::to_string(i);
+    scene.dataset.cases.push_back({.id = "case" + std::to_string(i), .members = {"memory"}});
   }
   return scene;
 }
