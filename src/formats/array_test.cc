@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "formats/test_files.h"
+#include "formats/files_for_test.h"
 
 namespace segcal {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/test_files.h"
+#include "formats/files_for_test.h"
 
 namespace segcal {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "formats/files_for_test.h"
+#include "formats/nifti_for_test.h"
 #include "formats/nifti_header.h"
-#include "formats/test_files.h"
-#include "formats/test_nifti.h"
 
 namespace segcal {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/test_files.h"
-#include "formats/test_nifti.h"
+#include "formats/files_for_test.h"
+#include "formats/nifti_for_test.h"
 
 namespace segcal {
 namespace {

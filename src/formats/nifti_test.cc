@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "formats/test_files.h"
+#include "formats/files_for_test.h"
 
 namespace segcal {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "formats/files_for_test.h"
 #include "formats/npy.h"
-#include "formats/test_files.h"
 
 namespace segcal {
 namespace {

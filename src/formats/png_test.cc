@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include "formats/test_files.h"
+#include "formats/files_for_test.h"
 
 namespace segcal {
 namespace {

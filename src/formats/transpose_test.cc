@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "formats/files_for_test.h"
 #include "formats/storage.h"
-#include "formats/test_files.h"
 
 namespace segcal {
 namespace {

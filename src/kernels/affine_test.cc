@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/test_tiles.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/half.h"
-#include "kernels/reference.h"
+#include "kernels/reference_for_test.h"
 #include "kernels/scores.h"
 #include "kernels/softmax.h"
-#include "kernels/test_tiles.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 namespace {

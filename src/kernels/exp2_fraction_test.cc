@@ -39,8 +39,8 @@ HWY_AFTER_NAMESPACE();
 #include <cmath>
 
 #include "core/parallel.h"
-#include "kernels/test_steps.h"
-#include "kernels/test_tiles.h"
+#include "kernels/steps_for_test.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "core/parallel.h"
 #include "kernels/softmax.h"
-#include "kernels/test_steps.h"
-#include "kernels/test_tiles.h"
+#include "kernels/steps_for_test.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 namespace {

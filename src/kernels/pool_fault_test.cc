@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/pool.h"
-#include "kernels/test_pooling.h"
-#include "kernels/test_tiles.h"
+#include "kernels/pooling_for_test.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 namespace {

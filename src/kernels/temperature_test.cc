@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/reference.h"
-#include "kernels/test_tiles.h"
+#include "kernels/reference_for_test.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "kernels/emit.h"
-#include "kernels/test_tiles.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 namespace {

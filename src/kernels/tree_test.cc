@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/test_tiles.h"
-#include "kernels/tree_reference.h"
+#include "kernels/tiles_for_test.h"
+#include "kernels/tree_reference_for_test.h"
 
 namespace segcal {
 namespace {

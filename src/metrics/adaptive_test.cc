@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "metrics/testing.h"
+#include "metrics/tiles_for_test.h"
 
 namespace segcal {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "metrics/testing.h"
+#include "metrics/tiles_for_test.h"
 #include "spatial/distance.h"
 
 namespace segcal {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/rng.h"
-#include "metrics/testing.h"
+#include "metrics/tiles_for_test.h"
 #include "segcal/error.h"
 
 namespace segcal {

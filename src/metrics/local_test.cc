@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "metrics/spatial_testing.h"
+#include "metrics/volumes_for_test.h"
 #include "segcal/error.h"
 #include "spatial/regions.h"
 

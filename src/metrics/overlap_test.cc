@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "metrics/testing.h"
+#include "metrics/tiles_for_test.h"
 #include "segcal/error.h"
 
 namespace segcal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "metrics/testing.h"
+#include "metrics/tiles_for_test.h"
 
 namespace segcal {
 namespace {

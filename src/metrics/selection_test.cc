@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "metrics/testing.h"
+#include "metrics/tiles_for_test.h"
 #include "segcal/error.h"
 
 namespace segcal {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "metrics/spatial_testing.h"
+#include "metrics/volumes_for_test.h"
 
 namespace segcal {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "optim/dense_model.h"
 #include "optim/implicit_model.h"
-#include "optim/test_preconditioner.h"
+#include "optim/preconditioner_for_test.h"
 
 namespace segcal {
 namespace {

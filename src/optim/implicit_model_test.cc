@@ -7,8 +7,8 @@
 
 #include "core/rng.h"
 #include "optim/dense_model.h"
+#include "optim/preconditioner_for_test.h"
 #include "optim/secant_update.h"
-#include "optim/test_preconditioner.h"
 
 namespace segcal {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "methods/affine/test_affine.h"
+#include "methods/affine/affine_for_test.h"
 #include "optim/decompositions.h"
 
 namespace segcal {

@@ -8,9 +8,9 @@
 #include "core/rng.h"
 #include "methods/affine/affine_evaluator.h"
 #include "methods/affine/affine_fit.h"
+#include "methods/affine/affine_for_test.h"
 #include "methods/affine/affine_objective.h"
 #include "methods/affine/affine_sample.h"
-#include "methods/affine/test_affine.h"
 #include "tests/support/scene.h"
 
 namespace segcal {

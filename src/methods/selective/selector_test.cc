@@ -7,7 +7,7 @@
 
 #include "core/json.h"
 #include "core/rng.h"
-#include "kernels/test_tiles.h"
+#include "kernels/tiles_for_test.h"
 #include "methods/selective/selector_problem.h"
 #include "tests/support/errors.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/rng.h"
 #include "kernels/dispatch.h"
-#include "kernels/tree_reference.h"
+#include "kernels/tree_reference_for_test.h"
 #include "tests/support/scene.h"
 
 namespace segcal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/tree_reference.h"
+#include "kernels/tree_reference_for_test.h"
 
 #include <algorithm>
 #include <cmath>

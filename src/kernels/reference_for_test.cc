@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/reference.h"
+#include "kernels/reference_for_test.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "metrics/testing.h"
+#include "metrics/tiles_for_test.h"
 #include "spatial/grid.h"
 
 namespace segcal::testing {

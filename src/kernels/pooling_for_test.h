@@ -9,7 +9,7 @@
 
 #include "core/half.h"
 #include "kernels/pool.h"
-#include "kernels/test_tiles.h"
+#include "kernels/tiles_for_test.h"
 
 namespace segcal {
 
