@@ -4,9 +4,8 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "core/json.h"
-#include "pipeline/outputs.h"
 #include "segcal/apply.h"
+#include "segcal/methods.h"
 
 namespace segcal::cli {
 namespace {
@@ -31,12 +30,7 @@ void Run(const ApplyArguments& given) {
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);
   if (given.json) {
-    fmt::print("{}",
-               DumpJson({{"pipeline", model.pipeline()},
-                         {"voxels", result.voxels},
-                         {"renormalised", result.renormalised},
-                         {"files", result.files},
-                         {"skipped", result.skipped}}));
+    fmt::print("{}", ToJson(result));
     return;
   }
   fmt::print("{}: wrote {} files, {} voxels, to {}\n",
@@ -46,9 +40,17 @@ void Run(const ApplyArguments& given) {
              given.output);
 }
 
+std::vector<std::string> WritableFormats() {
+  std::vector<std::string> names;
+  for (const FormatDescription& format : ListFormats()) {
+    if (format.writes) names.push_back(format.name);
+  }
+  return names;
+}
+
 std::string ApplyFooter() {
   std::string text = "What can be written:\n";
-  for (const OutputKind& kind : OutputKinds())
+  for (const OutputDescription& kind : ListOutputs())
     text += fmt::format("  {:<14} {}\n", kind.name, kind.summary);
   text +=
       "Several kinds go to sub-folders of DIR with their names. In a 16-bit PNG, white is 1 for "
@@ -77,7 +79,7 @@ Action SetUpApply(CLI::App& app) {
                  "What to write, separated by commas (default probabilities)")
       ->delimiter(',');
   app.add_option("--format", given->options.format, "File format")
-      ->check(CLI::IsMember({"npy", "npz", "nifti", "png"}))
+      ->check(CLI::IsMember(WritableFormats()))
       ->capture_default_str();
   app.add_option("--dtype", given->dtype, "Number type")
       ->check(CLI::IsMember({"f16", "f32"}))

@@ -5,19 +5,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "calibrators/list.h"
 #include "cli/command.h"
 #include "cli/print_evaluation.h"
-#include "core/file.h"
-#include "core/throw.h"
-#include "metrics/metric.h"
-#include "pipeline/accumulators.h"
-#include "pipeline/case_maps.h"
-#include "pipeline/model.h"
-#include "report/figures.h"
-#include "report/metrics_table.h"
-#include "results/statistics.h"
+#include "cli/throw.h"
 #include "segcal/evaluate.h"
+#include "segcal/figures.h"
+#include "segcal/files.h"
+#include "segcal/methods.h"
+#include "segcal/tables.h"
 
 namespace segcal::cli {
 namespace {
@@ -40,63 +35,44 @@ struct EvaluateArguments {
   bool json = false;
 };
 
+// Of a value that the parser has checked.
+TableForm ParseForm(const std::string& name) {
+  if (name == "markdown") return TableForm::kMarkdown;
+  if (name == "latex") return TableForm::kLatex;
+  return name == "csv" ? TableForm::kCsv : TableForm::kText;
+}
+
+// The families that have an option.
+std::vector<std::string> FamiliesWith(const std::string& option) {
+  std::vector<std::string> names;
+  for (const MetricFamilyDescription& family : ListMetrics()) {
+    if (family.options.contains(option)) names.push_back(family.name);
+  }
+  return names;
+}
+
 // Metric options belong to the families that know them.
 void SetMetricOption(const std::string& text, EvaluateOptions* options) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos)
     Throw(ErrorCode::kInvalidArgument, "--set {}: key=value is required", text);
   const std::string key = text.substr(0, equals);
-  bool known = false;
-  for (const MetricInfo* info : Metrics()) {
-    if (!info->defaults().contains(key)) continue;
-    options->metrics[info->name][key] = text.substr(equals + 1);
-    known = true;
-  }
-  if (!known)
+  const std::vector<std::string> families = FamiliesWith(key);
+  if (families.empty())
     Throw(ErrorCode::kInvalidArgument, "--set {}: no metric has the option \"{}\"", text, key);
-}
-
-// Where in the list of methods a model's is: uncalibrated predictions come first.
-int64_t ListPlace(const Model& model) {
-  const auto& list = Calibrators();
-  const auto it = std::find_if(list.begin(), list.end(), [&](const CalibratorInfo* info) {
-    return info->name == ModelAccess::State(model).spec.stages.front();
-  });
-  return it - list.begin();
-}
-
-// Of a file, or of a folder in the order of the list of methods.
-std::vector<Model> LoadModels(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) return {Model::Load(path)};
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-  }
-  if (files.empty())
-    Throw(ErrorCode::kInvalidArgument, "--model {}: the folder holds no .json file", path);
-  std::sort(files.begin(), files.end());
-  std::vector<Model> models;
-  models.reserve(files.size());
-  for (const std::string& file : files) models.push_back(Model::Load(file));
-  std::stable_sort(models.begin(), models.end(), [](const Model& a, const Model& b) {
-    return ListPlace(a) < ListPlace(b);
-  });
-  return models;
+  for (const std::string& family : families)
+    options->metrics[family][key] = text.substr(equals + 1);
 }
 
 // Every option must belong to something that is computed.
 void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptions& options) {
-  const MetricSelection selection = SelectMetrics(options);
+  const std::vector<std::string> computed = SelectedFamilies(options);
   for (const std::string& text : set) {
-    const std::string key = text.substr(0, text.find('='));
-    const bool used = std::any_of(selection.begin(), selection.end(), [&](const auto& family) {
-      return family.info->defaults().contains(key);
+    const std::vector<std::string> families = FamiliesWith(text.substr(0, text.find('=')));
+    const bool used = std::any_of(families.begin(), families.end(), [&](const auto& family) {
+      return std::find(computed.begin(), computed.end(), family) != computed.end();
     });
     if (used) continue;
-    std::vector<std::string> families;
-    for (const MetricInfo* info : Metrics()) {
-      if (info->defaults().contains(key)) families.emplace_back(info->name);
-    }
     Throw(ErrorCode::kInvalidArgument,
           "--set {}: an option of {}, which is not computed; --metrics names it",
           text,
@@ -104,7 +80,7 @@ void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptio
   }
 }
 
-std::vector<Model> LoadModels(const EvaluateArguments& given, const Dataset& dataset) {
+std::vector<Model> MakeModels(const EvaluateArguments& given, const Dataset& dataset) {
   std::vector<Model> models;
   for (const std::string& pipeline : given.pipelines) models.push_back(Baseline(dataset, pipeline));
   for (const std::string& path : given.models) {
@@ -114,17 +90,6 @@ std::vector<Model> LoadModels(const EvaluateArguments& given, const Dataset& dat
   return models;
 }
 
-// The cases that took part, in their order.
-Dataset EvaluatedCases(const Dataset& dataset, const EvaluateResult& result) {
-  Dataset evaluated = dataset;
-  const std::vector<CaseMetrics>& cases = result.pipelines.front().cases;
-  std::erase_if(evaluated.cases, [&](const Case& c) {
-    return std::none_of(
-        cases.begin(), cases.end(), [&](const CaseMetrics& row) { return row.id == c.id; });
-  });
-  return evaluated;
-}
-
 // Writes what can be drawn and returns the files.
 std::vector<std::string> WriteFigures(const EvaluateArguments& given,
                                       const Dataset& dataset,
@@ -132,20 +97,11 @@ std::vector<std::string> WriteFigures(const EvaluateArguments& given,
                                       const EvaluateResult& result) {
   CreateFolder(given.figures);
   std::vector<std::string> files;
-  const auto write = [&](const char* name, const std::string& text) {
-    files.push_back((std::filesystem::path(given.figures) / name).string());
-    WriteText(files.back(), text);
-  };
-  const PipelineMetrics& first = result.pipelines.front();
-  if (FindDiagram(first.diagrams, DiagramKind::kReliability, "top_label") != nullptr)
-    write("reliability.svg", ReliabilityFigure(result));
-  const std::string classes = ClassReliabilityFigure(result);
-  if (!classes.empty()) write("reliability_classes.svg", classes);
-  const std::string regions = RegionReliabilityFigure(result);
-  if (!regions.empty()) write("reliability_regions.svg", regions);
-  const CaseMaps maps =
-      MapCase(dataset, PictureCase(dataset, given.picture_case), models, given.run.Make());
-  write("case.svg", CaseFigure(dataset, maps, result));
+  const CaseFigureOptions options{.run = given.run.Make(), .case_id = given.picture_case};
+  for (const Figure& figure : EvaluationFigures(dataset, models, result, options)) {
+    files.push_back((std::filesystem::path(given.figures) / figure.name).string());
+    WriteText(files.back(), figure.svg);
+  }
   return files;
 }
 
@@ -179,7 +135,7 @@ void Check(const EvaluateArguments& given,
   for (const std::string* file : {&given.output, &given.csv, &given.cells}) {
     if (!file->empty()) CreateParentFolder(*file);
   }
-  PictureCase(dataset, given.picture_case);
+  CheckPicture(dataset, given.picture_case);
   std::vector<std::string> pipelines;
   pipelines.reserve(models.size());
   for (const Model& model : models) pipelines.push_back(model.pipeline());
@@ -208,7 +164,7 @@ void Run(const EvaluateArguments& given) {
   CheckMetricOptions(given.set, options);
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
-  const std::vector<Model> models = LoadModels(given, dataset);
+  const std::vector<Model> models = MakeModels(given, dataset);
   Check(given, dataset, models);
   WarnOfFittedCases(given, dataset);
   EvaluateResult result = Evaluate(dataset, models, options);
@@ -220,23 +176,23 @@ void Run(const EvaluateArguments& given) {
   for (const std::string& warning : result.warnings) Warn(warning);
   std::vector<std::string> files = WriteTables(given, result);
   if (!given.figures.empty()) {
-    const auto figures = WriteFigures(given, EvaluatedCases(dataset, result), models, result);
+    const auto figures = WriteFigures(given, dataset, models, result);
     files.insert(files.end(), figures.begin(), figures.end());
   }
   if (given.json) {
     fmt::print("{}", ToJson(result));
   } else {
-    PrintEvaluation(result, given.options.families, given.table, files);
+    PrintEvaluation(result, given.options.families, ParseForm(given.table), files);
   }
 }
 
 std::string EvaluateFooter() {
   std::string text = "Metrics, by family:\n";
-  for (const MetricInfo* info : Metrics()) {
-    text += fmt::format("{}{}\n", info->name, info->on_request ? " (only when named)" : "");
-    for (const MetricNumber& number : info->numbers)
-      text += fmt::format("  {:<18} {}\n", number.name, number.summary);
-    for (const auto& [key, value] : info->defaults())
+  for (const MetricFamilyDescription& family : ListMetrics()) {
+    text += fmt::format("{}{}\n", family.name, family.on_request ? " (only when named)" : "");
+    for (const MetricDescription& metric : family.metrics)
+      text += fmt::format("  {:<18} {}\n", metric.name, metric.summary);
+    for (const auto& [key, value] : family.options)
       text += fmt::format("  {:<18}   --set {}={}\n", "", key, value);
   }
   text +=

@@ -7,13 +7,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "calibrators/list.h"
 #include "cli/command.h"
-#include "core/file.h"
-#include "core/json.h"
-#include "pipeline/model.h"
-#include "pipeline/sets.h"
+#include "segcal/files.h"
 #include "segcal/fit.h"
+#include "segcal/methods.h"
 
 namespace segcal::cli {
 namespace {
@@ -29,9 +26,9 @@ struct FitArguments {
 
 std::string CalibratorHelp() {
   std::string text = "Calibrators:\n";
-  for (const CalibratorInfo* info : Calibrators()) {
-    text += fmt::format("  {:<10} {}\n", info->name, info->summary);
-    for (const auto& [key, value] : info->default_options())
+  for (const CalibratorDescription& calibrator : ListCalibrators()) {
+    text += fmt::format("  {:<10} {}\n", calibrator.name, calibrator.summary);
+    for (const auto& [key, value] : calibrator.options)
       text += fmt::format("  {:<10}   {}={}\n", "", key, value);
   }
   text +=
@@ -39,7 +36,7 @@ std::string CalibratorHelp() {
       "(one member)\n"
       "Every pipeline on p is translation invariant, whatever its calibrator.\n\n";
   text += "Sets of pipelines, fitted one after the other into the folder OUTPUT:\n";
-  for (const PipelineSet& set : PipelineSets())
+  for (const PipelineSet& set : ListPipelineSets())
     text += fmt::format("  {:<10} {}\n", set.name, set.summary);
   text += "\nExamples:\n  segcal fit camvid/dataset.json -p 'ts(z)' -o ts.json\n";
   text += "  segcal fit camvid/dataset.json -p paper -o models\n\n";
@@ -58,11 +55,8 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
              HumanCount(fit.data.labelled),
              Counted(fit.data.cases, "case"));
   fmt::print("  NLL {:.5f} -> {:.5f}\n", fit.nll_before, fit.nll_after);
-  if (const Json parameters = ModelAccess::State(model).calibrator->Parameters();
-      parameters.contains("beta")) {
-    const double beta = parameters["beta"].get<double>();
-    fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / beta, beta);
-  }
+  if (const std::optional<double> beta = model.inverse_temperature())
+    fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / *beta, *beta);
   if (!fit.search.trials.empty()) {
     fmt::print("  chosen of {} trials:", fit.search.trials.size());
     for (const auto& [key, value] : fit.search.chosen) fmt::print(" {}={}", key, value);

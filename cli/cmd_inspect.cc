@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
-#include "core/file.h"
-#include "core/json.h"
-#include "core/throw.h"
-#include "pipeline/case_maps.h"
-#include "pipeline/model.h"
-#include "report/figures.h"
-#include "report/table.h"
-#include "segcal/evaluate.h"
+#include "cli/throw.h"
+#include "segcal/figures.h"
+#include "segcal/files.h"
 #include "segcal/inspect.h"
+#include "segcal/tables.h"
 
 namespace segcal::cli {
 namespace {
@@ -27,14 +22,6 @@ struct InspectArguments {
   RunFlags run;
   bool json = false;
 };
-
-// A folder, or a file that says it is a data set.
-bool IsModel(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return false;
-  const Json json = ReadJson(path);
-  return json.is_object() && json.contains("segcal_model");
-}
 
 std::string Percent(int64_t part, int64_t whole) {
   return whole == 0 ? "–"
@@ -159,9 +146,7 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
 }
 
 void PrintModel(const Model& model) {
-  const ModelState& state = ModelAccess::State(model);
-  const ParameterCounts counts =
-      state.calibrator->counts(static_cast<int64_t>(model.classes().size()));
+  const ParameterCounts counts = model.parameter_counts();
   fmt::print(
       "{}: {} classes, takes {}\n", model.pipeline(), model.classes().size(), Name(model.input()));
   fmt::print("  translation invariant: {}; preserves: {}\n",
@@ -172,32 +157,17 @@ void PrintModel(const Model& model) {
   fmt::print("{}", model.ToJson());
 }
 
-// Those asked for, else the first ones that were read, as many as fill a page.
-std::vector<int64_t> CasesToDraw(const InspectArguments& given,
-                                 const Dataset& dataset,
-                                 const DatasetSummary& summary) {
-  constexpr size_t kPage = 6;
-  std::vector<int64_t> cases;
-  for (const std::string& id : given.pictures) cases.push_back(PictureCase(dataset, id));
-  for (size_t c = 0; given.pictures.empty() && c < std::min(kPage, summary.cases.size()); ++c)
-    cases.push_back(PictureCase(dataset, summary.cases[c].id));
-  return cases;
-}
-
 void WriteFigures(const InspectArguments& given,
                   const Dataset& dataset,
                   const DatasetSummary& summary) {
   CreateFolder(given.figures);
-  const std::vector<int64_t> cases = CasesToDraw(given, dataset, summary);
-  const std::vector<Model> plain = {Baseline(dataset, "none(z)")};
-  const std::string figure = FreeEnergyFigure(dataset, summary, cases.size(), [&](size_t i) {
-    return MapCase(dataset, cases[i], plain, given.run.Make());
-  });
+  const std::string figure =
+      FreeEnergyFigure(dataset, summary, {.run = given.run.Make(), .case_ids = given.pictures});
   WriteText((std::filesystem::path(given.figures) / "free_energy.svg").string(), figure);
 }
 
 void Run(const InspectArguments& given) {
-  if (IsModel(given.path)) {
+  if (IsModelFile(given.path)) {
     if (!given.figures.empty())
       Throw(ErrorCode::kInvalidArgument, "--figures: {} is a model; give a data set", given.path);
     const Model model = Model::Load(given.path);
@@ -211,7 +181,7 @@ void Run(const InspectArguments& given) {
   const Dataset whole = LoadDataset(given.path);
   const Dataset dataset = given.split.empty() ? whole : SelectSplit(whole, given.split);
   // An unknown one is told before the work.
-  for (const std::string& id : given.pictures) PictureCase(dataset, id);
+  for (const std::string& id : given.pictures) CheckPicture(dataset, id);
   RunOptions options = given.run.Make();
   const DatasetSummary summary = Inspect(dataset, options);
   EndProgress(&options);

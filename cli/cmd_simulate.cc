@@ -5,8 +5,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "core/json.h"
-#include "core/throw.h"
+#include "cli/throw.h"
 #include "segcal/simulate.h"
 
 namespace segcal::cli {
@@ -49,14 +48,7 @@ void Run(const SimulateArguments& given) {
   const SimulateSummary summary =
       Simulate(given.folder, options, given.quiet ? ProgressCallback() : ProgressDisplay());
   if (given.json) {
-    fmt::print("{}",
-               DumpJson({{"voxels", summary.num_voxels},
-                         {"labelled", summary.num_labelled},
-                         {"true_nll", JsonNumber(summary.true_nll)},
-                         {"true_entropy", JsonNumber(summary.true_entropy)},
-                         {"stored_nll", JsonNumber(summary.stored_nll)},
-                         {"stored_confidence", JsonNumber(summary.stored_confidence)},
-                         {"stored_accuracy", JsonNumber(summary.stored_accuracy)}}));
+    fmt::print("{}", ToJson(summary));
     return;
   }
   fmt::print("{}: {} cases, {} voxels ({} labelled)\n",

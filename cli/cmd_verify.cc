@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "report/table.h"
+#include "segcal/tables.h"
 #include "segcal/verify.h"
 
 namespace segcal::cli {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/throw.h"
+#include "cli/throw.h"
 
 namespace segcal::cli {
 
@@ -69,10 +69,10 @@ std::string Counted(int64_t count, const char* word, const char* plural) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : plural);
 }
 
-int64_t PictureCase(const Dataset& dataset, const std::string& id) {
-  if (id.empty()) return 0;
-  for (size_t c = 0; c < dataset.cases.size(); ++c) {
-    if (dataset.cases[c].id == id) return static_cast<int64_t>(c);
+void CheckPicture(const Dataset& dataset, const std::string& id) {
+  if (id.empty()) return;
+  for (const Case& c : dataset.cases) {
+    if (c.id == id) return;
   }
   Throw(ErrorCode::kInvalidArgument,
         "--picture {}: there is no such case among the {} read",

@@ -63,9 +63,8 @@ void ReportSkipped(const std::vector<std::string>& skipped);
 // A line on standard error if probability rows did not sum to one.
 void ReportRenormalised(int64_t rows);
 
-// The index of the case that --picture names, 0 where it names none; an Error if it is not among
-// the cases at hand.
-int64_t PictureCase(const Dataset& dataset, const std::string& id);
+// An Error if --picture names a case that is not among those at hand.
+void CheckPicture(const Dataset& dataset, const std::string& id);
 
 // "1 case", "2 cases", "3 classes".
 std::string Counted(int64_t count, const char* word, const char* plural = "s");

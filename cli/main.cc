@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "cli/command.h"
-#include "core/throw.h"
-#include "kernels/dispatch.h"
+#include "cli/throw.h"
 #include "segcal/error.h"
+#include "segcal/methods.h"
 #include "segcal/version.h"
 
 namespace segcal::cli {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "cli/command.h"
-#include "report/metrics_table.h"
+#include "segcal/tables.h"
 
 namespace segcal::cli {
 namespace {
@@ -18,10 +18,6 @@ bool HasColumn(const std::vector<MetricColumn>& columns, const std::string& metr
   return std::any_of(columns.begin(), columns.end(), [&](const MetricColumn& column) {
     return column.metric == metric;
   });
-}
-
-bool HasSweep(const EvaluateResult& result) {
-  return FindDiagram(result.pipelines.front().diagrams, DiagramKind::kPatchSweep) != nullptr;
 }
 
 bool IsTerminal() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
@@ -88,7 +84,7 @@ void PrintAsText(const EvaluateResult& result,
              HumanCount(result.labelled));
   PrintText(MetricsTable(result, columns, /*intervals=*/false));
   fmt::print("Mean over cases{}.\n", HasColumn(columns, "ace") ? "; ACE over all voxels" : "");
-  if (HasSweep(result)) {
+  if (HasPatchSweep(result)) {
     fmt::print("\n");
     PrintText(PatchTable(result));
   }
@@ -97,27 +93,16 @@ void PrintAsText(const EvaluateResult& result,
   for (const std::string& file : files) fmt::print("wrote {}\n", file);
 }
 
-std::string Rendered(const Table& table, const std::string& form) {
-  if (form == "markdown") return table.ToMarkdown();
-  return form == "latex" ? table.ToLatex() : table.ToCsv();
-}
-
 }  // namespace
 
 void PrintEvaluation(const EvaluateResult& result,
                      const std::vector<std::string>& metrics,
-                     const std::string& form,
+                     TableForm form,
                      const std::vector<std::string>& files) {
-  const std::vector<MetricColumn> columns = MetricColumns(result, metrics);
-  if (form == "text") return PrintAsText(result, columns, files);
-  std::vector<Table> tables = {MetricsTable(result, columns, /*intervals=*/true)};
-  if (HasSweep(result)) tables.push_back(PatchTable(result));
-  if (result.statistics && result.pipelines.size() > 1) {
-    tables.push_back(StatisticsTable(result, columns));
-    tables.push_back(RankTable(result));
-  }
+  if (form == TableForm::kText) return PrintAsText(result, MetricColumns(result, metrics), files);
+  const std::vector<Table> tables = EvaluationTables(result, metrics);
   for (size_t i = 0; i < tables.size(); ++i)
-    fmt::print("{}{}", i == 0 ? "" : "\n", Rendered(tables[i], form));
+    fmt::print("{}{}", i == 0 ? "" : "\n", tables[i].Render(form));
 }
 
 }  // namespace segcal::cli

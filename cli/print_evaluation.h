@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "segcal/evaluate.h"
+#include "segcal/tables.h"
 
 namespace segcal::cli {
 
@@ -13,7 +13,7 @@ namespace segcal::cli {
 // tables alone, to be pasted.
 void PrintEvaluation(const EvaluateResult& result,
                      const std::vector<std::string>& metrics,
-                     const std::string& form,
+                     TableForm form,
                      const std::vector<std::string>& files);
 
 }  // namespace segcal::cli

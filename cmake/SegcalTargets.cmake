@@ -11,12 +11,17 @@ function(segcal_sources out)
   set(${out} ${all} PARENT_SCOPE)
 endfunction()
 
-# Settings every target of ours shares.
+# Settings of a target that sees the inside of the library: its own parts, tests and benchmarks.
 function(segcal_common target)
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  segcal_flags(${target})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                                                ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# Settings every target of ours shares.
+function(segcal_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   # Contraction would make sums depend on the compiler's choice of fused multiply-add.
   target_compile_options(${target} PRIVATE -ffp-contract=off -Wall -Wextra -Wshadow -Wnon-virtual-dtor
                          -Wold-style-cast -Wcast-qual -Wundef)

@@ -17,14 +17,15 @@ struct ApplyOptions {
   RunOptions run;
   std::string split;  // empty: all cases
   // What to write: "probabilities" (C, spatial...), "confidence", "labels", "entropy" (nats),
-  // "temperature", "log_label" (log-probability of the label; needs labels). Several go to
-  // sub-folders of that name.
+  // "temperature", "log_label" (log-probability of the label; needs labels): names of
+  // ListOutputs(). Several go to sub-folders of that name.
   std::vector<std::string> write = {"probabilities"};
-  std::string format = "npy";  // "npy", "npz", "nifti" or "png" (2-D; not for probabilities)
+  std::string format = "npy";  // a name of ListFormats() that can be written
   DType dtype = DType::kF32;   // kF16 or kF32, for everything but labels
 };
 
 struct ApplyResult {
+  std::string pipeline;  // that was applied
   std::vector<std::string> files;
   int64_t voxels = 0;
   int64_t renormalised = 0;  // probability rows whose sum was off by more than 1e-3
@@ -45,5 +46,8 @@ void Apply(const Model& model,
            const Case& entry,
            const ApplyOutputs& out,
            const RunOptions& run = {});
+
+// The result as documented in docs/formats.md.
+std::string ToJson(const ApplyResult& result);
 
 }  // namespace segcal

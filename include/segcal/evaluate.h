@@ -78,11 +78,19 @@ EvaluateResult Evaluate(const Dataset& dataset,
                         const std::vector<Model>& models,
                         const EvaluateOptions& options = {});
 
+// The families that Evaluate computes with these options, which are checked as it checks them.
+std::vector<std::string> SelectedFamilies(const EvaluateOptions& options);
+
 // Intervals, comparisons and ranks from the values of cases, without reading voxels again. Several
 // results are repeats of one study, of the same pipelines and metrics: another training, another
 // draw of the calibration set.
 Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
                              const StatisticsOptions& options = {});
+
+// Which of the pipelines StatisticsOptions::reference means: the one named, in any spelling that
+// parses to the same and without options where they are not needed to tell it; the first if none is
+// named. An Error if there is none or more than one of that name.
+size_t ReferenceIndex(const std::vector<std::string>& pipelines, const std::string& reference);
 
 // The metrics file: pipelines with `mean`, `pooled` and `metric_per_case`, as documented in
 // docs/formats.md. It reads back to the same result; `where` names the text in messages.

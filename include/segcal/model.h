@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ class Model {
   bool translation_invariant() const;
   Preserves preserves() const;
   const FitReport& report() const;  // no cases for a model that was not fitted
+  ParameterCounts parameter_counts() const;
+  std::optional<double> inverse_temperature() const;  // of methods that have a single one
 
   // Calibrates one image or volume in memory: LogitsView{MakeView(logits, {num_classes, h, w})}, or
   // a vector of views for the members of an ensemble. The kind of view must be the model's input.
@@ -45,5 +48,11 @@ class Model {
 
   std::shared_ptr<const ModelState> state_;
 };
+
+// Whether a JSON file is a model's, rather than a data set's; not of a folder.
+bool IsModelFile(const std::string& path);
+
+// The model of a file, or those of a folder's .json files in the order of ListCalibrators().
+std::vector<Model> LoadModels(const std::string& path);
 
 }  // namespace segcal

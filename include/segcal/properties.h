@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace segcal {
@@ -20,6 +21,12 @@ struct Properties {
   // An offset added to all logits of a voxel changes nothing.
   bool translation_invariant = false;
   Preserves preserves = Preserves::kNone;
+};
+
+// How many numbers a fit sets, and how many of them the probabilities depend on.
+struct ParameterCounts {
+  int64_t optimised = 0;
+  int64_t identifiable = 0;
 };
 
 }  // namespace segcal

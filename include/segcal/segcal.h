@@ -6,12 +6,17 @@
 #include "segcal/dataset.h"      // IWYU pragma: export
 #include "segcal/error.h"        // IWYU pragma: export
 #include "segcal/evaluate.h"     // IWYU pragma: export
+#include "segcal/figures.h"      // IWYU pragma: export
+#include "segcal/files.h"        // IWYU pragma: export
 #include "segcal/fit.h"          // IWYU pragma: export
 #include "segcal/fit_report.h"   // IWYU pragma: export
+#include "segcal/index.h"        // IWYU pragma: export
 #include "segcal/inspect.h"      // IWYU pragma: export
+#include "segcal/methods.h"      // IWYU pragma: export
 #include "segcal/model.h"        // IWYU pragma: export
 #include "segcal/run_options.h"  // IWYU pragma: export
 #include "segcal/simulate.h"     // IWYU pragma: export
 #include "segcal/statistics.h"   // IWYU pragma: export
+#include "segcal/tables.h"       // IWYU pragma: export
 #include "segcal/verify.h"       // IWYU pragma: export
 #include "segcal/version.h"      // IWYU pragma: export

@@ -63,6 +63,9 @@ SimulateSummary Simulate(const std::string& folder,
                          const SimulateOptions& options,
                          const ProgressCallback& progress = {});
 
+// The summary as documented in docs/formats.md.
+std::string ToJson(const SimulateSummary& summary);
+
 // Names of the presets and of the true maps.
 std::vector<std::string> SimulatePresets();
 std::vector<std::string> SimulateTrueMaps();

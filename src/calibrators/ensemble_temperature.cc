@@ -28,6 +28,7 @@ class EnsembleTemperature final : public PixelCalibrator {
     return {.translation_invariant = true, .preserves = Preserves::kOrder};
   }
   ParameterCounts counts(int64_t) const override { return {.optimised = 4, .identifiable = 3}; }
+  std::optional<double> inverse_temperature() const override { return mixture_.beta; }
 
   FitOutcome Fit(const FitContext& context) override {
     const MixtureFit fit = FitMixture(context, options_);

@@ -51,6 +51,7 @@ class MetaCal final : public PixelCalibrator {
             .preserves = kStar ? Preserves::kArgmax : Preserves::kNone};
   }
   ParameterCounts counts(int64_t) const override { return {.optimised = 2, .identifiable = 2}; }
+  std::optional<double> inverse_temperature() const override { return beta_; }
 
   FitOutcome Fit(const FitContext& context) override {
     const EntropySplit split = options_.mode == "accuracy"

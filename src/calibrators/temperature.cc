@@ -19,6 +19,7 @@ class TemperatureScaling final : public PixelCalibrator {
     return {.translation_invariant = true, .preserves = Preserves::kOrder};
   }
   ParameterCounts counts(int64_t) const override { return {.optimised = 1, .identifiable = 1}; }
+  std::optional<double> inverse_temperature() const override { return beta_; }
 
   FitOutcome Fit(const FitContext& context) override {
     const TemperatureFit fit = FitTemperature(context, options_);

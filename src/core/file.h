@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
+
+#include "segcal/files.h"
 
 namespace segcal {
 
@@ -57,14 +58,6 @@ class OutputFile {
   int fd_ = -1;
   int64_t appended_ = 0;
 };
-
-// Writes a text file atomically.
-void WriteText(const std::string& path, std::string_view text);
-
-// Makes the folder and those above it, unless they are there.
-void CreateFolder(const std::string& path);
-// The same for the folder a file is to be in.
-void CreateParentFolder(const std::string& file);
 
 // An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the
 // fd.

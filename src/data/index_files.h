@@ -2,20 +2,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "segcal/dataset.h"
+#include "segcal/index.h"
 
 namespace segcal {
-
-// Patterns as in data/file_pattern.h; {case} is required in each.
-struct IndexPatterns {
-  // One pattern with {member}, or one per member.
-  std::vector<std::string> members;
-  std::string labels;
-  std::string images;
-  std::string masks;
-};
 
 // Fills dataset->cases from files; paths become relative to dataset->folder. Every case must have
 // all members; a case without labels, image or mask where a pattern for them is given is an Error,

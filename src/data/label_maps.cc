@@ -5,6 +5,7 @@
 
 #include "core/json.h"
 #include "core/throw.h"
+#include "segcal/index.h"
 
 namespace segcal {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "segcal/index.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_folder.h"
 

@@ -57,17 +57,6 @@ class BorrowedArray : public Array {
   bool is_aligned_ = false;
 };
 
-// The extensions of a format, one by one.
-std::vector<std::string_view> Extensions(const FormatInfo& format) {
-  std::vector<std::string_view> all;
-  for (std::string_view rest = format.extensions; !rest.empty();) {
-    const size_t end = std::min(rest.find(' '), rest.size());
-    all.push_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return all;
-}
-
 bool EndsWith(std::string_view path, std::string_view extension) {
   if (path.size() <= extension.size()) return false;
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
@@ -80,7 +69,7 @@ const FormatInfo* FormatByExtension(const std::string& path) {
   const FormatInfo* best = nullptr;
   size_t best_size = 0;
   for (const FormatInfo* format : Formats()) {
-    for (const std::string_view extension : Extensions(*format)) {
+    for (const std::string& extension : Extensions(*format)) {
       if (extension.size() <= best_size || !EndsWith(path, extension)) continue;
       best = format;
       best_size = extension.size();
@@ -93,7 +82,7 @@ std::string ListExtensions(bool writable_only) {
   std::string list;
   for (const FormatInfo* format : Formats()) {
     if (writable_only && format->create == nullptr) continue;
-    for (const std::string_view extension : Extensions(*format)) {
+    for (const std::string& extension : Extensions(*format)) {
       list += list.empty() ? "" : ", ";
       list += extension;
     }
@@ -125,6 +114,29 @@ int64_t ArrayInfo::NumElements() const noexcept {
   int64_t product = 1;
   for (const int64_t length : shape) product *= length;
   return product;
+}
+
+std::vector<std::string> Extensions(const FormatInfo& format) {
+  std::vector<std::string> all;
+  for (std::string_view rest = format.extensions; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    all.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return all;
+}
+
+const FormatInfo& FindWritableFormat(const std::string& name) {
+  std::vector<std::string> names;
+  for (const FormatInfo* format : Formats()) {
+    if (format->create == nullptr) continue;
+    if (name == format->name) return *format;
+    names.emplace_back(format->name);
+  }
+  Throw(ErrorCode::kInvalidArgument,
+        "unknown output format \"{}\"; there are {}",
+        name,
+        fmt::join(names, ", "));
 }
 
 std::unique_ptr<Array> OpenArray(const std::string& path, const OpenOptions& options) {

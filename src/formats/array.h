@@ -97,7 +97,16 @@ struct FormatInfo {
   std::unique_ptr<ArrayWriter> (*create)(const std::string& path,
                                          const ArrayInfo& info,
                                          const WriteOptions& options);
+  // What new files can hold, where there are any.
+  bool writes_floats = false;  // else whole numbers of up to 16 bits
+  bool writes_float16 = false;
+  bool writes_volumes = false;  // else (H, W) alone: neither a third axis nor one of classes
+  // Spatial axes that an array with one of classes must have: NIfTI has classes on its fourth.
+  int64_t axes_below_classes = 0;
 };
+
+// The extensions of a format, one by one; new files get the first.
+std::vector<std::string> Extensions(const FormatInfo& format);
 
 // Opens a file by its content (magic bytes); the extension is only used in messages.
 std::unique_ptr<Array> OpenArray(const std::string& path, const OpenOptions& options = {});
@@ -122,5 +131,8 @@ std::unique_ptr<Array> ArrayOverMemory(std::string name,
 
 // All formats, in the order of list.cc.
 const std::vector<const FormatInfo*>& Formats();
+
+// The format of that name; an Error that lists the names unless it can be written.
+const FormatInfo& FindWritableFormat(const std::string& name);
 
 }  // namespace segcal

@@ -226,6 +226,9 @@ extern constinit const FormatInfo kNifti{
     .extensions = ".nii.gz .nii",
     .sniff = &SniffNifti,
     .open = &OpenNifti,
-    .create = &CreateNifti};
+    .create = &CreateNifti,
+    .writes_floats = true,
+    .writes_volumes = true,
+    .axes_below_classes = 3};
 
 }  // namespace segcal

@@ -89,6 +89,9 @@ extern constinit const FormatInfo kNpy{
     .extensions = ".npy",
     .sniff = &SniffNpy,
     .open = &OpenNpy,
-    .create = &CreateNpy};
+    .create = &CreateNpy,
+    .writes_floats = true,
+    .writes_float16 = true,
+    .writes_volumes = true};
 
 }  // namespace segcal

@@ -204,6 +204,9 @@ extern constinit const FormatInfo kNpz{
     .extensions = ".npz",
     .sniff = &SniffNpz,
     .open = &OpenNpz,
-    .create = &CreateNpz};
+    .create = &CreateNpz,
+    .writes_floats = true,
+    .writes_float16 = true,
+    .writes_volumes = true};
 
 }  // namespace segcal

@@ -11,6 +11,7 @@
 #include "kernels/tile.h"
 #include "measures/diagram.h"
 #include "measures/ranked.h"
+#include "segcal/methods.h"
 #include "spatial/grid.h"
 
 namespace segcal {
@@ -72,9 +73,6 @@ class MetricAccumulator {
 
 // How per-case values become one number.
 enum class Aggregate { kMeanOverCases, kPooled };
-
-// Which value is the best one, for tables that mark it.
-enum class Goal { kLow, kHigh, kZero, kNone };
 
 // Emitted probabilities are rounded, so a confidence may pass 1 by two units in the last place of
 // float32, and a gap with it.

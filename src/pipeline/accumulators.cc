@@ -94,6 +94,12 @@ MetricSelection SelectMetrics(const EvaluateOptions& options) {
   return selection;
 }
 
+std::vector<std::string> SelectedFamilies(const EvaluateOptions& options) {
+  std::vector<std::string> names;
+  for (const SelectedFamily& family : SelectMetrics(options)) names.emplace_back(family.info->name);
+  return names;
+}
+
 bool NeedsFreeEnergy(const MetricSelection& selection) {
   return std::any_of(selection.begin(), selection.end(), [](const SelectedFamily& family) {
     return family.info->needs_free_energy;

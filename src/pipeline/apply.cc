@@ -49,6 +49,7 @@ class ApplyJob {
         stream_(stream),
         folder_(std::move(folder)),
         options_(options),
+        format_(FindWritableFormat(options.format)),
         cases_(static_cast<size_t>(stream.num_cases())),
         workspaces_(static_cast<size_t>(stream.num_workers())) {
     for (const std::string& name : options.write) {
@@ -74,6 +75,7 @@ class ApplyJob {
           voxels += reader.num_voxels();
         });
     ApplyResult result;
+    result.pipeline = state_.pipeline;
     result.voxels = voxels;
     result.renormalised = renormalised_;
     for (int64_t c = 0; c < stream_.num_cases(); ++c) {
@@ -89,7 +91,7 @@ class ApplyJob {
   }
   std::string OutputPath(int64_t c, const OutputKind& kind) const {
     const std::string& id = stream_.dataset().cases[static_cast<size_t>(c)].id;
-    return (std::filesystem::path(OutputFolder(kind)) / (id + FileExtension(options_.format)))
+    return (std::filesystem::path(OutputFolder(kind)) / (id + Extensions(format_).front()))
         .string();
   }
 
@@ -129,7 +131,7 @@ class ApplyJob {
                 reader.id(),
                 kind->name);
         }
-        files.outputs.emplace_back(OutputPath(c, *kind), *kind, reader, options_);
+        files.outputs.emplace_back(OutputPath(c, *kind), *kind, reader, format_, options_);
       }
       files.bound = state_.calibrator->Bind(reader, state_.spec.pooling, MakeBindOptions(stream_));
     });
@@ -163,6 +165,7 @@ class ApplyJob {
   const CaseStream& stream_;
   std::string folder_;
   const ApplyOptions& options_;
+  const FormatInfo& format_;
   std::vector<const OutputKind*> kinds_;
   std::vector<CaseFiles> cases_;
   std::vector<ApplyWorkspace> workspaces_;

@@ -284,9 +284,13 @@ TEST(Apply, SaysWhatItCannotWrite) {
   options.format = "tiff";
   disk.ExpectRefused(options, ErrorCode::kInvalidArgument, {"\"tiff\"", "npy, npz, nifti, png"});
   options.format = "png";
-  disk.ExpectRefused(options, ErrorCode::kInvalidArgument, {"probabilities cannot be a PNG"});
+  disk.ExpectRefused(options,
+                     ErrorCode::kInvalidArgument,
+                     {"probabilities cannot be written as png", "npy, npz, nifti"});
   options.write = {"confidence"};
-  disk.ExpectRefused(options, ErrorCode::kInvalidArgument, {"3 spatial axes", "PNG has 2"});
+  disk.ExpectRefused(options,
+                     ErrorCode::kInvalidArgument,
+                     {"3 spatial axes", "png files have 2", "npy, npz, nifti"});
 }
 
 TEST(Apply, NeedsLabelsForTheirProbability) {

@@ -24,6 +24,12 @@ InputKind Model::input() const { return state_->input; }
 bool Model::translation_invariant() const { return state_->properties().translation_invariant; }
 Preserves Model::preserves() const { return state_->properties().preserves; }
 const FitReport& Model::report() const { return state_->fit; }
+ParameterCounts Model::parameter_counts() const {
+  return state_->calibrator->counts(static_cast<int64_t>(state_->classes.size()));
+}
+std::optional<double> Model::inverse_temperature() const {
+  return state_->calibrator->inverse_temperature();
+}
 
 Model UnfittedModel(const PipelineSpec& spec,
                     const std::vector<std::string>& classes,

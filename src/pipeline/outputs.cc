@@ -58,28 +58,47 @@ double LogClasses(int64_t num_classes) {
 // Class indices are written as they are.
 double AsItIs(int64_t) { return 65535.0; }
 
-DType FileType(const OutputKind& kind, const ApplyOptions& options, int64_t num_classes) {
+DType FileType(const OutputKind& kind,
+               const FormatInfo& format,
+               DType wanted,
+               int64_t num_classes) {
   if (kind.whole_numbers) return num_classes <= 256 ? DType::kU8 : DType::kU16;
-  return options.format == "png" ? DType::kU16 : options.dtype;
+  return format.writes_floats ? wanted : DType::kU16;
 }
 
-void CheckPng(const OutputKind& kind, const CaseReader& reader, const std::string& path) {
-  if (kind.png_white == nullptr) {
-    Throw(ErrorCode::kInvalidArgument,
-          "{} cannot be a PNG; use the format npy, npz or nifti",
-          kind.name);
+// The formats that hold anything, for messages.
+std::string FormatsForAll() {
+  std::vector<std::string> names;
+  for (const FormatInfo* format : Formats()) {
+    if (format->writes_floats && format->writes_volumes) names.emplace_back(format->name);
   }
-  if (reader.shape().size() != 2) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void CheckHolds(const FormatInfo& format,
+                const OutputKind& kind,
+                const CaseReader& reader,
+                const std::string& path) {
+  if (!format.writes_floats && kind.full_scale == nullptr) {
     Throw(ErrorCode::kInvalidArgument,
-          "{}: the case has {} spatial axes, a PNG has 2; use the format nifti or npy",
+          "{} cannot be written as {}, which has no floats; formats that do are {}",
+          kind.name,
+          format.name,
+          FormatsForAll());
+  }
+  if (!format.writes_volumes && reader.shape().size() != 2) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: the case has {} spatial axes, {} files have 2; formats for it are {}",
           path,
-          reader.shape().size());
+          reader.shape().size(),
+          format.name,
+          FormatsForAll());
   }
 }
 
-// (C, spatial...). NIfTI has classes on its fourth axis, so an image needs a third of length one.
-void AddClassAxis(const std::string& format, int64_t channels, ArrayInfo* info) {
-  if (format == "nifti" && info->shape.size() == 2) {
+// (C, spatial...), with axes of length one where the format needs more.
+void AddClassAxis(const FormatInfo& format, int64_t channels, ArrayInfo* info) {
+  while (std::ssize(info->shape) < format.axes_below_classes) {
     info->shape.insert(info->shape.begin(), 1);
     info->spacing.insert(info->spacing.begin(), 1.0);
   }
@@ -142,28 +161,21 @@ const OutputKind& FindOutputKind(const std::string& name) {
         fmt::join(names, ", "));
 }
 
-std::string FileExtension(const std::string& format) {
-  if (format == "npy" || format == "npz" || format == "png") return "." + format;
-  if (format == "nifti") return ".nii.gz";
-  Throw(ErrorCode::kInvalidArgument,
-        "unknown output format \"{}\"; there are npy, npz, nifti, png",
-        format);
-}
-
 CaseOutput::CaseOutput(std::string path,
                        const OutputKind& kind,
                        const CaseReader& reader,
+                       const FormatInfo& format,
                        const ApplyOptions& options)
     : path_(std::move(path)),
       kind_(kind),
       channels_(kind.per_class ? reader.num_classes() : 1),
       num_voxels_(reader.num_voxels()),
-      dtype_(FileType(kind, options, reader.num_classes())) {
-  if (options.format == "png") CheckPng(kind, reader, path_);
+      dtype_(FileType(kind, format, options.dtype, reader.num_classes())) {
+  CheckHolds(format, kind, reader, path_);
   if (dtype_ == DType::kU16 && !kind.whole_numbers)
-    scale_ = 65535.0 / kind.png_white(reader.num_classes());
+    scale_ = 65535.0 / kind.full_scale(reader.num_classes());
   ArrayInfo info{.dtype = dtype_, .shape = reader.shape(), .spacing = reader.spacing()};
-  if (kind.per_class) AddClassAxis(options.format, channels_, &info);
+  if (kind.per_class) AddClassAxis(format, channels_, &info);
   const std::string key = kind.per_class ? "probabilities" : kind.name;
   writer_ = CreateArray(path_,
                         info,

@@ -28,8 +28,9 @@ struct OutputKind {
   bool per_class;  // (C, spatial...), else (spatial...)
   bool needs_labels;
   bool whole_numbers;  // class indices: 8 or 16 bits; else the float type asked for
-  // The value that becomes white in a 16-bit PNG, given the number of classes; null: no PNG.
-  double (*png_white)(int64_t num_classes);
+  // The value that becomes the largest whole number, white in a 16-bit PNG, where the format has no
+  // floats, given the number of classes; null: it needs floats.
+  double (*full_scale)(int64_t num_classes);
   // Values of a tile as [channels][kTileVoxels].
   void (*fill)(const EmittedTile& emitted, float* out);
 };
@@ -48,15 +49,13 @@ const std::byte* ConvertTile(const OutputKind& kind,
                              bool keep_decision,
                              AlignedBuffer* converted);
 
-// File extension of an output format: ".npy", ".npz", ".nii.gz", ".png".
-std::string FileExtension(const std::string& format);
-
 // One output array of one case while it is being written; blocks arrive from any worker.
 class CaseOutput {
  public:
   CaseOutput(std::string path,
              const OutputKind& kind,
              const CaseReader& reader,
+             const FormatInfo& format,
              const ApplyOptions& options);
 
   const std::string& path() const noexcept { return path_; }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/sets.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "core/throw.h"
 #include "pipeline/spec.h"
 #include "segcal/fit.h"
+#include "segcal/methods.h"
 
 namespace segcal {
 namespace {
@@ -72,24 +71,23 @@ std::vector<std::string> All() {
 
 }  // namespace
 
-const std::vector<PipelineSet>& PipelineSets() {
-  static const std::vector<PipelineSet> sets = {
-      {"paper", "the rows of the main paper's table", &Paper},
-      {"fast", "the baselines and the temperature methods: seconds", &Fast},
+std::vector<PipelineSet> ListPipelineSets() {
+  return {
+      {"paper", "the rows of the main paper's table", Paper()},
+      {"fast", "the baselines and the temperature methods: seconds", Fast()},
       {"preserving",
        "every method that never changes the segmentation and needs no images",
-       &Preserving},
-      {"all", "every method that needs no images, on mean logits and on mean probabilities", &All},
+       Preserving()},
+      {"all", "every method that needs no images, on mean logits and on mean probabilities", All()},
   };
-  return sets;
 }
 
 namespace {
 
 std::vector<std::string> PipelinesNamed(const std::string& name) {
   std::vector<std::string> sets;
-  for (const PipelineSet& set : PipelineSets()) {
-    if (name == set.name) return set.pipelines();
+  for (const PipelineSet& set : ListPipelineSets()) {
+    if (name == set.name) return set.pipelines;
     sets.emplace_back(set.name);
   }
   try {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/sets.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "pipeline/spec.h"
 #include "segcal/error.h"
 #include "segcal/fit.h"
+#include "segcal/methods.h"
 #include "tests/support/errors.h"
 
 namespace segcal {
@@ -21,8 +20,8 @@ bool Contains(const std::vector<std::string>& list, const std::string& text) {
 }
 
 TEST(PipelineSets, HoldPipelinesInCanonicalFormOnce) {
-  for (const PipelineSet& set : PipelineSets()) {
-    const std::vector<std::string> pipelines = set.pipelines();
+  for (const PipelineSet& set : ListPipelineSets()) {
+    const std::vector<std::string>& pipelines = set.pipelines;
     EXPECT_EQ(std::set<std::string>(pipelines.begin(), pipelines.end()).size(), pipelines.size());
     for (const std::string& pipeline : pipelines)
       EXPECT_EQ(FormatPipeline(ParsePipeline(pipeline)), pipeline) << set.name;

@@ -1,83 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/figures.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
+#include "segcal/figures.h"
 
 #include "core/throw.h"
-#include "data/array_source.h"
-#include "formats/array.h"
-#include "pipeline/spec.h"
-#include "report/case_picture.h"
-#include "report/field_picture.h"
-#include "report/metrics_table.h"
-#include "report/panels.h"
 #include "report/reliability.h"
-#include "report/text.h"
+#include "segcal/tables.h"
 
 namespace segcal {
 namespace {
-
-std::string MakeTitle(const CaseMaps& maps) {
-  if (maps.depth == 1) return maps.id;
-  return fmt::format("{}, slice {} of {}", maps.id, maps.slice, maps.depth);
-}
-
-// Height of a pixel over its width.
-double PixelAspect(const CaseMaps& maps) {
-  const size_t axes = maps.spacing.size();
-  return axes >= 2 ? maps.spacing[axes - 2] / maps.spacing[axes - 1] : 1.0;
-}
-
-const Case& FindCase(const Dataset& dataset, const std::string& id) {
-  for (const Case& c : dataset.cases) {
-    if (c.id == id) return c;
-  }
-  Throw(ErrorCode::kInvalidArgument, "the data set has no case \"{}\"", id);
-}
-
-// The case's picture in 8 bits, or nothing: a picture without it is still a picture.
-std::vector<Rgb> ReadImage(const Dataset& dataset, const Case& entry, const CaseMaps& maps) {
-  if (entry.image.empty() || maps.depth != 1) return {};
-  const auto array = OpenSource(dataset, entry, entry.image, "image", {});
-  const ArrayInfo& info = array->info();
-  const bool gray = info.shape.size() == 2;
-  const bool fits = info.dtype == DType::kU8 && (gray || info.shape.size() == 3) &&
-                    info.shape[0] == maps.height && info.shape[1] == maps.width;
-  if (!fits) return {};
-  const int64_t channels = gray ? 1 : info.shape[2];
-  std::vector<uint8_t> bytes(static_cast<size_t>(info.NumElements()));
-  array->Read(0, info.NumElements(), bytes.data());
-  std::vector<Rgb> image(static_cast<size_t>(maps.width * maps.height));
-  for (size_t i = 0; i < image.size(); ++i) {
-    const uint8_t* p = bytes.data() + i * static_cast<size_t>(channels);
-    image[i] = channels >= 3 ? Rgb{p[0], p[1], p[2]} : Rgb{p[0], p[0], p[0]};
-  }
-  return image;
-}
-
-std::string NoteFor(const PipelineMetrics& pipeline,
-                    const std::string& name,
-                    const std::string& id) {
-  for (const CaseMetrics& c : pipeline.cases) {
-    if (c.id != id) continue;
-    std::string note = name;
-    const auto add = [&](const char* what, double value, int decimals, const char* unit) {
-      if (std::isnan(value)) return;
-      note += note == name ? ": " : ", ";
-      note += what + FormatNumber(value, decimals) + unit;
-    };
-    add("NLL ", FindValue(c.metrics, "nll"), 3, "");
-    add("ECE ", FindValue(c.metrics, "ece"), 3, "");
-    const double flips = FindValue(c.metrics, "flip_rate");
-    if (flips > 0.0) add("flips ", flips, 2, " %");
-    return note;
-  }
-  return name;
-}
 
 // What the diagram of a region is about, and its number among the pooled ones.
 struct RegionTitle {
@@ -97,48 +26,32 @@ constexpr RegionTitle kRegions[] = {
     {"local_max", "Local: worst patch of each case", "mean ECE", "ece_local_max"},
 };
 
-std::string LastName(const EvaluateResult& result) { return ShownPipelines(result).back(); }
-
-// The largest of the values that are numbers; 0 without any.
-double FindLargest(const std::vector<const std::vector<float>*>& maps) {
-  float largest = 0.0f;
-  for (const auto* map : maps) {
-    for (const float value : *map) largest = std::fmax(largest, value);
-  }
-  return static_cast<double>(largest);
-}
-
 // A page of diagrams that can still be looked at.
 constexpr size_t kMostClassPanels = 24;
 
-// What the last pipeline is compared with: the first one with the same pooling, so that differences
-// are the calibrator's; the last itself where there is none.
-size_t BeforeIndex(const EvaluateResult& result) {
-  const size_t last = result.pipelines.size() - 1;
-  const Pooling pooling = ParsePipeline(result.pipelines[last].pipeline).pooling;
-  for (size_t i = 0; i < last; ++i) {
-    if (ParsePipeline(result.pipelines[i].pipeline).pooling == pooling) return i;
-  }
-  return last;
+// The one that figures of a single pipeline are about.
+const PipelineMetrics& LastPipeline(const EvaluateResult& result) {
+  if (result.pipelines.empty())
+    Throw(ErrorCode::kInvalidArgument, "the result has no pipeline to draw");
+  return result.pipelines.back();
 }
 
-// Whether two finite values differ.
-bool Varies(const std::vector<float>& values) {
-  const auto first =
-      std::find_if(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
-  return std::any_of(first, values.end(), [&](float x) { return std::isfinite(x) && x != *first; });
+const Diagram* FindTopLabel(const PipelineMetrics& pipeline) {
+  return FindDiagram(pipeline.diagrams, DiagramKind::kReliability, "top_label");
 }
+
+std::string LastName(const EvaluateResult& result) { return ShownPipelines(result).back(); }
 
 }  // namespace
 
 std::string ReliabilityFigure(const EvaluateResult& result) {
+  if (FindTopLabel(LastPipeline(result)) == nullptr) return {};
   const std::vector<std::string> names = ShownPipelines(result);
   std::vector<ReliabilityPanel> panels;
   for (size_t p = 0; p < names.size(); ++p) {
     const PipelineMetrics& pipeline = result.pipelines[p];
     ReliabilityPanel panel{.title = names[p]};
-    if (const Diagram* all = FindDiagram(pipeline.diagrams, DiagramKind::kReliability, "top_label"))
-      panel.bins = ReliabilityRows(*all);
+    if (const Diagram* all = FindTopLabel(pipeline)) panel.bins = ReliabilityRows(*all);
     // A diagram pools the voxels of all cases, so its numbers do too; tables have means over cases.
     panel.numbers = {{"pooled ECE", FindValue(pipeline.pooled, "ece")},
                      {"pooled NLL", FindValue(pipeline.pooled, "nll")}};
@@ -148,7 +61,7 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
 }
 
 std::string ClassReliabilityFigure(const EvaluateResult& result) {
-  const PipelineMetrics& pipeline = result.pipelines.back();
+  const PipelineMetrics& pipeline = LastPipeline(result);
   std::vector<ReliabilityPanel> panels;
   for (const Diagram& diagram : pipeline.diagrams) {
     if (diagram.about != "one_vs_rest" || panels.size() == kMostClassPanels) continue;
@@ -165,7 +78,7 @@ std::string ClassReliabilityFigure(const EvaluateResult& result) {
 }
 
 std::string RegionReliabilityFigure(const EvaluateResult& result) {
-  const PipelineMetrics& pipeline = result.pipelines.back();
+  const PipelineMetrics& pipeline = LastPipeline(result);
   std::vector<ReliabilityPanel> panels;
   for (const RegionTitle& region : kRegions) {
     const Diagram* diagram =
@@ -178,72 +91,18 @@ std::string RegionReliabilityFigure(const EvaluateResult& result) {
   return panels.empty() ? std::string() : ReliabilitySvg(panels, LastName(result) + ": regions");
 }
 
-std::string CaseFigure(const Dataset& dataset, const CaseMaps& maps, const EvaluateResult& result) {
-  const size_t before = BeforeIndex(result);
-  const size_t after = result.pipelines.size() - 1;
-  const VoxelMaps& first = maps.models[before];
-  const VoxelMaps& last = maps.models[after];
-  const std::string first_name = ShownPipelines(result)[before];
-  const std::string last_name = LastName(result);
-  CasePicture picture;
-  picture.title = MakeTitle(maps);
-  picture.size = {.width = maps.width, .height = maps.height};
-  picture.pixel_aspect = PixelAspect(maps);
-  picture.classes = dataset.classes;
-  picture.background = dataset.background.value_or(-1);
-  picture.image = ReadImage(dataset, FindCase(dataset, maps.id), maps);
-  picture.labels = maps.labels;
-  picture.note = NoteFor(result.pipelines[before], first_name, maps.id);
-  picture.predicted = last.decision;
-  picture.predicted_after = last.predicted;
-  picture.confidence_before = first.confidence;
-  picture.before = first_name;
-  picture.after = last_name;
-  const double largest = FindLargest({&first.local_error, &last.local_error});
-  const auto add_local = [&](const std::string& name, const VoxelMaps& model) {
-    picture.fields.push_back({.caption = "Local ECE, " + name,
-                              .values = model.local_error,
-                              .low = 0.0,
-                              .high = largest});
+std::vector<Figure> EvaluationFigures(const Dataset& dataset,
+                                      const std::vector<Model>& models,
+                                      const EvaluateResult& result,
+                                      const CaseFigureOptions& options) {
+  std::vector<Figure> figures = {
+      {"reliability.svg", ReliabilityFigure(result)},
+      {"reliability_classes.svg", ClassReliabilityFigure(result)},
+      {"reliability_regions.svg", RegionReliabilityFigure(result)},
+      {"case.svg", CaseFigure(dataset, models, result, options)},
   };
-  add_local(first_name, first);
-  if (before != after) {
-    picture.note += "  ·  " + NoteFor(result.pipelines[after], last_name, maps.id);
-    picture.confidence_after = last.confidence;
-    add_local(last_name, last);
-  }
-  // Of probabilities it is zero, up to rounding.
-  if (dataset.input == InputKind::kLogits)
-    picture.fields.push_back(
-        {.caption = "Free energy of the mean logits", .values = maps.free_energy});
-  // A single temperature for all voxels is a number, not a picture.
-  if (Varies(last.temperature))
-    picture.fields.push_back({.caption = "Temperature", .values = last.temperature});
-  return CasePictureSvg(picture);
-}
-
-std::string FreeEnergyFigure(const Dataset& dataset,
-                             const DatasetSummary& summary,
-                             size_t num_cases,
-                             const std::function<CaseMaps(size_t)>& maps_of) {
-  const FreeEnergySpread& spread = summary.free_energy.back();
-  PanelPage page{.title = dataset.name + ": free energy"};
-  // Short enough for a page of one narrow panel.
-  page.note = fmt::format("std {:.2f} [{:.2f}, {:.2f}, {:.2f}] · {} case{} · M = {}",
-                          spread.mean,
-                          spread.quartiles[0],
-                          spread.quartiles[1],
-                          spread.quartiles[2],
-                          spread.cases,
-                          spread.cases == 1 ? "" : "s",
-                          spread.members);
-  for (size_t i = 0; i < num_cases; ++i) {
-    const CaseMaps maps = maps_of(i);
-    if (i == 0) page.pixel_aspect = PixelAspect(maps);
-    page.panels.push_back(FieldPanel({.caption = MakeTitle(maps), .values = maps.free_energy},
-                                     {.width = maps.width, .height = maps.height}));
-  }
-  return PanelPageSvg(page);
+  std::erase_if(figures, [](const Figure& figure) { return figure.svg.empty(); });
+  return figures;
 }
 
 }  // namespace segcal

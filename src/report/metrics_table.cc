@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/metrics_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "core/throw.h"
 #include "metrics/metric.h"
 #include "pipeline/spec.h"
 #include "report/text.h"
+#include "segcal/tables.h"
 
 namespace segcal {
 namespace {
@@ -85,7 +86,7 @@ std::vector<std::string> MetricsMeant(const std::string& name) {
 }
 
 bool IsComputed(const EvaluateResult& result, const std::string& name) {
-  return FindMetric(result.pipelines.front().mean, name) != nullptr;
+  return !result.pipelines.empty() && FindMetric(result.pipelines.front().mean, name) != nullptr;
 }
 
 std::string Shown(double value, const MetricColumn& column) {
@@ -97,10 +98,21 @@ std::string Bounds(const MetricInterval& interval, const MetricColumn& column) {
   return fmt::format("[{}, {}]", Shown(interval.lower, column), Shown(interval.upper, column));
 }
 
-const MetricInterval& FindInterval(const PipelineStatistics& pipeline, const std::string& metric) {
-  return *std::find_if(pipeline.intervals.begin(),
-                       pipeline.intervals.end(),
-                       [&](const MetricInterval& interval) { return interval.metric == metric; });
+// Statistics of another choice of metrics may lack one.
+MetricInterval FindInterval(const PipelineStatistics& pipeline, const std::string& metric) {
+  for (const MetricInterval& interval : pipeline.intervals) {
+    if (interval.metric == metric) return interval;
+  }
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  return {.metric = metric, .estimate = kNone, .lower = kNone, .upper = kNone};
+}
+
+const Statistics& GetStatistics(const EvaluateResult& result) {
+  if (!result.statistics || result.statistics->pipelines.size() != result.pipelines.size()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "the result has no statistics of its pipelines, and this table shows them");
+  }
+  return *result.statistics;
 }
 
 const MetricComparison* FindComparison(const PipelineStatistics& pipeline,
@@ -196,7 +208,7 @@ Table MetricsTable(const EvaluateResult& result,
       const double value = FindValue(result.pipelines[p].mean, column.metric);
       TableCell cell = MakeCell(value, column);
       if (intervals && result.statistics) {
-        const PipelineStatistics& statistics = result.statistics->pipelines[p];
+        const PipelineStatistics& statistics = GetStatistics(result).pipelines[p];
         cell.note = " " + Bounds(FindInterval(statistics, column.metric), column);
       }
       row.push_back(std::move(cell));
@@ -208,7 +220,7 @@ Table MetricsTable(const EvaluateResult& result,
 }
 
 Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColumn>& columns) {
-  const Statistics& statistics = *result.statistics;
+  const Statistics& statistics = GetStatistics(result);
   const bool compares = statistics.pipelines.size() > 1;
   const std::string interval = fmt::format("{:.3g} % interval", 100.0 * statistics.options.level);
   std::vector<TableColumn> headers = {{.header = "metric", .align = Align::kLeft},
@@ -241,6 +253,11 @@ Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColu
   return table;
 }
 
+bool HasPatchSweep(const EvaluateResult& result) {
+  return !result.pipelines.empty() &&
+         FindDiagram(result.pipelines.front().diagrams, DiagramKind::kPatchSweep) != nullptr;
+}
+
 Table PatchTable(const EvaluateResult& result) {
   Table table({{.header = "pipeline", .align = Align::kLeft},
                {.header = "patch"},
@@ -268,12 +285,24 @@ Table RankTable(const EvaluateResult& result) {
                {.header = "mean-case-rank", .align = Align::kRight, .better = Better::kLower}});
   const std::vector<std::string> names = ShownPipelines(result);
   for (size_t p = 0; p < names.size(); ++p) {
-    const PipelineStatistics& pipeline = result.statistics->pipelines[p];
+    const PipelineStatistics& pipeline = GetStatistics(result).pipelines[p];
     table.AddRow(
         {names[p], NumberCell(pipeline.sum_rank, 1), NumberCell(pipeline.mean_case_rank, 3)});
   }
   table.BoldBest();
   return table;
+}
+
+std::vector<Table> EvaluationTables(const EvaluateResult& result,
+                                    const std::vector<std::string>& names) {
+  const std::vector<MetricColumn> columns = MetricColumns(result, names);
+  std::vector<Table> tables = {MetricsTable(result, columns, /*intervals=*/true)};
+  if (HasPatchSweep(result)) tables.push_back(PatchTable(result));
+  if (result.statistics && result.pipelines.size() > 1) {
+    tables.push_back(StatisticsTable(result, columns));
+    tables.push_back(RankTable(result));
+  }
+  return tables;
 }
 
 }  // namespace segcal

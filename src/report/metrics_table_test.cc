@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/metrics_table.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "segcal/tables.h"
+#include "tests/support/errors.h"
 
 namespace segcal {
 namespace {
@@ -128,6 +129,32 @@ TEST(PatchTable, ListsTheSweepOfEveryPipeline) {
             "pipeline,patch,ECE avg,ECE max,MCE avg,MCE max\n"
             "none(z),8,0.5,0.75,0.875,1\nnone(z),16,0.25,0.5,0.75,\n"
             "ts(z),8,0.5,0.75,0.875,1\nts(z),16,0.25,0.5,0.75,\n");
+}
+
+TEST(EvaluationTables, AreAllThatThereAreNumbersFor) {
+  EvaluateResult result = WithStatistics();
+  result.pipelines[0].diagrams = {
+      {.kind = DiagramKind::kPatchSweep, .rows = {{8, 0.5, 0.75, 0.875, 1.0}}}};
+  const std::vector<MetricColumn> columns = MetricColumns(result, {"nll"});
+  const std::vector<Table> tables = EvaluationTables(result, {"nll"});
+  ASSERT_EQ(tables.size(), 4u);
+  EXPECT_EQ(tables[0].ToCsv(), MetricsTable(result, columns, true).ToCsv());
+  EXPECT_EQ(tables[1].ToCsv(), PatchTable(result).ToCsv());
+  EXPECT_EQ(tables[2].ToCsv(), StatisticsTable(result, columns).ToCsv());
+  EXPECT_EQ(tables[3].ToCsv(), RankTable(result).ToCsv());
+  EXPECT_EQ(EvaluationTables(SomeResult()).size(), 1u);
+}
+
+TEST(StatisticsTable, NeedsStatisticsAndDoesWithoutSingleNumbers) {
+  const EvaluateResult plain = SomeResult();
+  testing::ExpectError(ErrorCode::kInvalidArgument, {"no statistics"}, [&] { RankTable(plain); });
+  testing::ExpectError(
+      ErrorCode::kInvalidArgument, {"no statistics"}, [&] { StatisticsTable(plain, {}); });
+  EvaluateResult result = WithStatistics();
+  result.statistics->pipelines[1].intervals.clear();
+  EXPECT_EQ(MetricsTable(result, MetricColumns(result, {"nll"}), true).ToMarkdown(),
+            "| pipeline | NLL ↓ |\n| :--- | ---: |\n| none(z) | 0.5000 \\[0.3750, 1.0000\\] |\n"
+            "| ts(z) | **0.3750** – |\n");
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "core/throw.h"
 #include "report/text.h"
+#include "segcal/tables.h"
 
 namespace segcal {
 namespace {
@@ -265,6 +264,20 @@ std::string Table::ToLatex() const {
     }));
   }
   return out + "\\bottomrule\n\\end{tabular}\n";
+}
+
+std::string Table::Render(TableForm form) const {
+  switch (form) {
+    case TableForm::kMarkdown:
+      return ToMarkdown();
+    case TableForm::kLatex:
+      return ToLatex();
+    case TableForm::kCsv:
+      return ToCsv();
+    case TableForm::kText:
+      break;
+  }
+  return ToText();
 }
 
 }  // namespace segcal

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/table.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "segcal/error.h"
+#include "segcal/tables.h"
 
 namespace segcal {
 namespace {
@@ -126,6 +125,15 @@ TEST(TableLatex, SetsBestInBold) {
   Table table = Results();
   table.BoldBest();
   EXPECT_NE(table.ToLatex().find("\\textbf{0.310} & \\textbf{0.90} \\\\"), std::string::npos);
+}
+
+TEST(Table, RendersEveryForm) {
+  Table table({{.header = "a"}});
+  table.AddRow({NumberCell(0.5, 2)});
+  EXPECT_EQ(table.Render(TableForm::kText), table.ToText());
+  EXPECT_EQ(table.Render(TableForm::kMarkdown), table.ToMarkdown());
+  EXPECT_EQ(table.Render(TableForm::kLatex), table.ToLatex());
+  EXPECT_EQ(table.Render(TableForm::kCsv), table.ToCsv());
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "results/statistics.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/throw.h"
 #include "pipeline/spec.h"
 #include "results/study.h"
+#include "segcal/evaluate.h"
 #include "stats/mann_whitney.h"
 
 namespace segcal {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "results/statistics.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/json.h"
+#include "segcal/evaluate.h"
 #include "stats/bootstrap.h"
 #include "stats/mann_whitney.h"
 #include "tests/support/errors.h"

@@ -54,7 +54,7 @@ def test_other_usage_errors(dataset, model, tmp_path):
         ("apply", model, dataset, "-o", out, "--write", "banana"): ["banana", "entropy"],
         ("apply", model, dataset, "-o", out, "--write", "labels,labels"): ["labels", "twice"],
         ("apply", model, dataset, "-o", out, "--format", "tiff"): ["tiff", "nifti"],
-        ("apply", model, dataset, "-o", out, "--format", "png"): ["probabilities", "PNG"],
+        ("apply", model, dataset, "-o", out, "--format", "png"): ["probabilities", "png"],
         ("apply", model, dataset, "-o", out, "--dtype", "f64"): ["f64", "f16"],
         ("simulate", out, "--size", "20by30"): ["20by30", "HxW"],
         ("simulate", out, "--preset", "moon"): ["moon", "brain"],

@@ -42,7 +42,6 @@ def test_members_and_cases_are_ordered_as_numbers(tmp_path):
 
 def test_one_pattern_per_member_and_paths_relative_to_the_file(tmp_path):
     touch(tmp_path, "x/one/a.npy", "x/two/a.npy")
-    (tmp_path / "sets").mkdir()
     run("index", tmp_path / "sets" / "d.json", "--members", tmp_path / "x/one/{case}.npy",
         "--members", tmp_path / "x/two/{case}.npy", "--input", "logits")
     content = json.loads((tmp_path / "sets" / "d.json").read_text())

@@ -43,6 +43,8 @@ class Calibrator {
   virtual Properties properties() const = 0;
   virtual Needs needs() const { return {}; }
   virtual ParameterCounts counts(int64_t num_classes) const = 0;
+  // 1 / T of a method with a single temperature for all voxels.
+  virtual std::optional<double> inverse_temperature() const { return std::nullopt; }
 
   virtual FitOutcome Fit(const FitContext& context) = 0;
   virtual Json Parameters() const = 0;

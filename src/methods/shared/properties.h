@@ -15,12 +15,6 @@ struct Needs {
   bool whole_case = false;  // a pass over the case before the first tile
 };
 
-// How many numbers a fit sets, and how many of them the probabilities depend on.
-struct ParameterCounts {
-  int64_t optimised = 0;
-  int64_t identifiable = 0;
-};
-
 // A condition on the parameters that a declared property rests on, and how well it holds.
 struct Claim {
   std::string what;      // "every gap weight is at least 0"

@@ -6,9 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "segcal/evaluate.h"
+
 namespace segcal {
 
 enum class Align { kLeft, kRight, kCenter };
+
+// What a table is written for: a terminal, or a document to paste it into.
+enum class TableForm { kText, kMarkdown, kLatex, kCsv };
 
 // Which values of a column are good; shown as an arrow behind its header.
 enum class Better { kNeither, kLower, kHigher };
@@ -58,6 +63,8 @@ class Table {
   std::string ToCsv() const;
   // A tabular with the rules of the booktabs package.
   std::string ToLatex() const;
+  // One of the above.
+  std::string Render(TableForm form) const;
 
  private:
   void MarkBest(size_t column);
@@ -68,5 +75,44 @@ class Table {
   std::vector<std::vector<TableCell>> rows_;
   std::vector<size_t> rules_;  // ascending: a rule before this row
 };
+
+// A metric as tables show it.
+struct MetricColumn {
+  std::string metric;
+  std::string header;
+  int decimals = 4;
+  double factor = 1.0;  // 100 for percentages
+};
+
+// The pipelines as tables and pictures name them: without options, unless two would then be the
+// same.
+std::vector<std::string> ShownPipelines(const EvaluateResult& result);
+
+// The columns for `names`, as in EvaluateOptions::families: a metric is itself, a family all of its
+// metrics; none, or "all", is the choice of the main paper's tables and a little more.
+std::vector<MetricColumn> MetricColumns(const EvaluateResult& result,
+                                        const std::vector<std::string>& names);
+
+// One row per pipeline, the best values bold where there are several. `intervals`: behind every
+// value, if the result has statistics.
+Table MetricsTable(const EvaluateResult& result,
+                   const std::vector<MetricColumn>& columns,
+                   bool intervals);
+
+// A row per metric and pipeline: the value and its interval, how it differs from the reference, and
+// the rank test, marked where the adjusted p is at most 0.05. The result must have statistics.
+Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColumn>& columns);
+
+// The sweep over sides of random patches, if it was computed: a row per pipeline and side.
+bool HasPatchSweep(const EvaluateResult& result);
+Table PatchTable(const EvaluateResult& result);
+
+// Sum-rank and mean-case-rank of every pipeline. The result must have statistics.
+Table RankTable(const EvaluateResult& result);
+
+// All of the above that the result has the numbers for, ready to be pasted; `names` as for
+// MetricColumns.
+std::vector<Table> EvaluationTables(const EvaluateResult& result,
+                                    const std::vector<std::string>& names = {});
 
 }  // namespace segcal

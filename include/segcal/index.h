@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "segcal/dataset.h"
+
+namespace segcal {
+
+// File names in which {case}, {member} and {group} stand for one or more characters without a
+// slash (the same text wherever the same field appears twice) and * for any number of them. {case}
+// is required in each.
+struct IndexPatterns {
+  // One pattern with {member}, or one per member.
+  std::vector<std::string> members;
+  std::string labels;
+  std::string images;
+  std::string masks;
+};
+
+struct IndexOptions {
+  IndexPatterns patterns;
+  // Whether a case may lack the labels, image or mask that there is a pattern for.
+  bool allow_missing = false;
+
+  std::optional<InputKind> input;  // what the predictions are; must be stated, never guessed
+  Layout layout = Layout::kChannelsFirst;
+  std::string key;   // array inside .npz files; empty: found by itself
+  std::string name;  // of the data set; empty: that of its folder
+
+  // In channel order; empty: numbered by the channels of the first prediction.
+  std::vector<std::string> classes;
+  // nnU-Net's dataset.json, whose class names, background and ignore label are taken; empty: none.
+  std::string nnunet;
+  // In place of nnU-Net's, where both are given.
+  std::optional<int64_t> ignore_label;
+  std::optional<int64_t> background;
+  std::string label_map;  // as for LoadLabelMap; empty: none. What it ignores is 255
+
+  // Names and proportions as for AssignSplits; empty: no splits.
+  std::vector<std::pair<std::string, double>> splits;
+  uint64_t seed = 0;  // of the splits
+};
+
+struct IndexResult {
+  std::string file;
+  Dataset dataset;
+  // The prediction whose channels gave the number of classes; empty where classes have names.
+  std::string numbered_by;
+};
+
+// The data set that `segcal index` writes: cases from file name patterns, with paths relative to
+// the folder of `file`, which must be there. Every case must have all members. The first case is
+// opened and checked, since what is wrong with all shows there. Nothing is written:
+// SaveDataset(file, dataset) does.
+IndexResult Index(const std::string& file, const IndexOptions& options);
+
+// File, number of cases and members, and classes, as documented in docs/formats.md.
+std::string ToJson(const IndexResult& result);
+
+// A label map by name: "cityscapes" (labelIds to the 19 trainIds, the rest ignored) or "ade20k"
+// (1..150 to 0..149, 0 ignored); otherwise a JSON file {"7": 0, ...}. Ignored values go to 255.
+std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path);
+
+}  // namespace segcal
