@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dependencies point one way: a folder includes itself and folders of a lower level, no others."""
+"""Dependencies point one way: a folder includes itself and folders of a lower level, no others.
+
+What uses the library from outside, the command line and the bindings, includes public headers alone:
+what they can do, every user of the library can.
+"""
 
 from repository import files, includes, run
 
@@ -16,7 +20,6 @@ LEVELS = [
     ["pipeline"],
     ["verify", "results"],
     ["report"],
-    ["cli", "python"],
 ]
 LEVEL_OF = {name: level for level, names in enumerate(LEVELS) for name in names}
 
@@ -30,14 +33,25 @@ CONFINED = {
     "png.h": ["src/formats/", "src/report/raster"],
     "jpeglib.h": ["src/formats/"],
     "zlib.h": ["src/formats/"],
+    "Eigen/": ["src/optim/"],
     "CLI/": ["cli/"],
 }
 
+# Top folders outside the library -> the libraries they may use beside ours and the standard one.
+OUTSIDE = {
+    "cli": ("CLI/", "fmt/", "nlohmann/"),
+    "python": ("nanobind/",),
+}
+
+
+def is_test(name):
+    """Whether a file, or the header of an include, is for tests alone: x_test.cc, x_for_test.h, x_for_test.cc."""
+    return name.endswith(("_test.cc", "_for_test.h"))
+
 
 def folder_of(relative):
-    """'core' for src/core/file.h, 'methods/tree' for src/methods/tree/tree_map.h, 'cli' for cli/main.cc."""
-    folders = relative.parts[:-1]
-    return "/".join(folders[1:] if folders[0] == "src" else folders)
+    """'core' for src/core/file.h, 'methods/tree' for src/methods/tree/tree_map.h."""
+    return "/".join(relative.parts[1:-1])
 
 
 def points_down(user, used):
@@ -52,24 +66,38 @@ def confined(relative, header):
     return any(not str(relative).startswith(tuple(home)) for home in homes)
 
 
-def allowed(relative, quote, header):
-    """Whether the file at `relative` may include `header`."""
-    # A test may drive the whole path: a fit goes through the pipeline, wherever its method lives.
-    is_test = "test" in relative.stem
-    if quote == "<" or header.startswith(("hwy/", "CLI/")):
-        return is_test or not confined(relative, header)
+def allowed_outside(top, header):
+    """Whether a file of the top folder `top` may include `header`: of ours, public ones and its own."""
+    return "/" not in header or header.startswith(("segcal/", f"{top}/", *OUTSIDE[top]))
+
+
+def allowed_inside(relative, quote, header):
+    """Whether a file of the library may include `header`."""
+    if quote == "<" or header.startswith("hwy/"):
+        return not confined(relative, header)
     used = header.rpartition("/")[0]
     if used == "segcal":
         return True
-    return is_test or (not used.startswith("tests") and points_down(folder_of(relative), used))
+    return not is_test(header) and not used.startswith("tests") \
+        and points_down(folder_of(relative), used)
+
+
+def allowed(relative, quote, header):
+    """Whether the file at `relative` may include `header`."""
+    top = relative.parts[0]
+    if top in OUTSIDE:
+        return allowed_outside(top, header) and not confined(relative, header)
+    # A test may drive the whole path: a fit goes through the pipeline, wherever its method lives.
+    return is_test(relative.name) or allowed_inside(relative, quote, header)
 
 
 def violations(root):
     """One line per include that points up, sideways, or at a confined header."""
     found = []
-    for path in files(root, "src/**/*.h", "src/**/*.cc", "cli/*.h", "cli/*.cc", "python/src/*.cc"):
+    for path in files(root, "src/**/*.h", "src/**/*.cc", *(f"{top}/**/*.{end}" for top in OUTSIDE
+                                                          for end in ["h", "cc"])):
         relative = path.relative_to(root)
-        if folder_of(relative) not in LEVEL_OF:
+        if relative.parts[0] == "src" and folder_of(relative) not in LEVEL_OF:
             found.append(f"{relative}: folder has no level in tests/checks/dependencies.py")
             continue
         found += [f"{relative}: must not include {header}"

@@ -3,7 +3,7 @@
 
 from repository import files, includes, run
 
-MAX_HEADERS = 24
+MAX_HEADERS = 26
 
 
 def allowed(root, quote, header):
