@@ -33,6 +33,7 @@ CLEAN = {
     "cli/main.cc": SPDX + '#include <unistd.h>\n#include <CLI/CLI.hpp>\n#include <fmt/format.h>\n'
                           '#include <vector>\n#include "cli/command.h"\n#include "segcal/model.h"\n',
     "docs/methods/temperature.md": "`ts` minimises\n\n    L = sum   (T1)\n\n$$ x \\tag{T2} $$\n",
+    "docs/architecture.md": "| `error`, `model` | public headers |\n",
     "docs/formats.md": "`.npy` holds one array.\n",
 }
 
@@ -103,6 +104,7 @@ PLANTED = [
     (public_headers, "include/segcal/a.h", "#include <png.h>\n", "must not include png.h"),
     (public_headers, "include/segcal/a.h", '#include "core/file.h"\n', "must not include core/"),
     (public_headers, "include/segcal/a.h", '#include "segcal/gone.h"\n', "must not include"),
+    (public_headers, "include/segcal/a.h", "\n", "does not name the header `a`"),
 ]
 
 
