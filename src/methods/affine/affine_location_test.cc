@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/json.h"
-#include "methods/affine/test_affine.h"
+#include "methods/affine/affine_for_test.h"
 #include "pipeline/model.h"
 #include "tests/support/errors.h"
 #include "tests/support/models.h"
