@@ -62,7 +62,7 @@ DatasetSummary InspectScene() {
       testing::RandomScene({.num_cases = 3, .num_members = 2, .num_classes = 3, .shape = {8, 9}}),
       folder.path());
   dataset.cases[0].split = "test";
-  dataset.cases[2].labels.clear();
+  dataset.cases[2].labels = {};
   return Inspect(dataset);
 }
 

@@ -158,7 +158,7 @@ std::string Everything(const Dataset& dataset) {
   all += ToJson(Evaluate(dataset, models, evaluate));
   DatasetSummary summary = Inspect(dataset);
   for (CaseSummary& c : summary.cases) c.dtype = "any";  // the one thing that says how it is stored
-  all += ToJson(dataset, summary);
+  all += ToJson(summary);
   VerifyOptions verify;
   verify.voxels = 0;
   all += ToJson(Verify(models[0], dataset, verify));
