@@ -7,6 +7,7 @@
 
 #include "segcal/dataset.h"
 #include "segcal/dtype.h"
+#include "segcal/export.h"
 #include "segcal/model.h"
 #include "segcal/run_options.h"
 #include "segcal/views.h"
@@ -34,20 +35,20 @@ struct ApplyResult {
 
 // Applies a model to every case of a data set and writes folder/<case id>.<extension>. Masked
 // voxels get the uncalibrated probabilities.
-ApplyResult Apply(const Model& model,
-                  const Dataset& dataset,
-                  const std::string& folder,
-                  const ApplyOptions& options = {});
+SEGCAL_EXPORT ApplyResult Apply(const Model& model,
+                                const Dataset& dataset,
+                                const std::string& folder,
+                                const ApplyOptions& options = {});
 
 // Applies a model to one case, files or memory, and puts the results into the caller's arrays,
 // which may not overlap each other or what is read. Masked voxels get the uncalibrated
 // probabilities.
-void Apply(const Model& model,
-           const Case& entry,
-           const ApplyOutputs& out,
-           const RunOptions& run = {});
+SEGCAL_EXPORT void Apply(const Model& model,
+                         const Case& entry,
+                         const ApplyOutputs& out,
+                         const RunOptions& run = {});
 
 // The result as documented in docs/formats.md.
-std::string ToJson(const ApplyResult& result);
+SEGCAL_EXPORT std::string ToJson(const ApplyResult& result);
 
 }  // namespace segcal

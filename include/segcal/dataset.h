@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "segcal/export.h"
 #include "segcal/input_kind.h"
 #include "segcal/views.h"
 
@@ -76,23 +77,23 @@ struct Dataset {
 };
 
 // Reads and checks a data set file, or the dataset.json of a folder. Files of cases are not opened.
-Dataset LoadDataset(const std::string& path);
+SEGCAL_EXPORT Dataset LoadDataset(const std::string& path);
 
 // Throws unless the fields of a data set fit each other: classes, labels, ids and members of cases.
 // `where` starts the message. Everything that takes a data set checks it.
-void CheckDataset(const Dataset& dataset, const std::string& where);
+SEGCAL_EXPORT void CheckDataset(const Dataset& dataset, const std::string& where);
 
 // Checks and writes a data set file; relative paths are written as they are. Arrays in memory
 // cannot be written: an Error names the case.
-void SaveDataset(const std::string& path, const Dataset& dataset);
+SEGCAL_EXPORT void SaveDataset(const std::string& path, const Dataset& dataset);
 
 // The cases of one split, in order; an unknown split is an error that lists the known ones.
-Dataset SelectSplit(const Dataset& dataset, const std::string& split);
+SEGCAL_EXPORT Dataset SelectSplit(const Dataset& dataset, const std::string& split);
 
 // Assigns splits at random, whole groups at a time, in the given proportions, deterministic by
 // seed. Proportions that are whole numbers summing to the number of groups are exact counts.
-void AssignSplits(Dataset* dataset,
-                  const std::vector<std::pair<std::string, double>>& proportions,
-                  uint64_t seed);
+SEGCAL_EXPORT void AssignSplits(Dataset* dataset,
+                                const std::vector<std::pair<std::string, double>>& proportions,
+                                uint64_t seed);
 
 }  // namespace segcal

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "segcal/export.h"
+
 namespace segcal {
 
 // Who has to act: the caller (a wrong argument), whoever made the data, or whoever runs the
@@ -17,7 +19,7 @@ enum class ErrorCode {
 
 // The only exception segcal throws on purpose. The message names the file or field, the value found
 // and the value required.
-class Error : public std::runtime_error {
+class SEGCAL_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
   ErrorCode code() const noexcept { return code_; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/export.h"
 #include "segcal/metric_values.h"
 #include "segcal/model.h"
 #include "segcal/run_options.h"
@@ -71,38 +72,39 @@ struct EvaluateResult {
 };
 
 // A model of a pipeline that needs no fit: none(z), none(p), none(z0).
-Model Baseline(const Dataset& dataset, const std::string& pipeline);
+SEGCAL_EXPORT Model Baseline(const Dataset& dataset, const std::string& pipeline);
 
 // All metrics of all models in one pass over the predictions.
-EvaluateResult Evaluate(const Dataset& dataset,
-                        const std::vector<Model>& models,
-                        const EvaluateOptions& options = {});
+SEGCAL_EXPORT EvaluateResult Evaluate(const Dataset& dataset,
+                                      const std::vector<Model>& models,
+                                      const EvaluateOptions& options = {});
 
 // The families that Evaluate computes with these options, which are checked as it checks them.
-std::vector<std::string> SelectedFamilies(const EvaluateOptions& options);
+SEGCAL_EXPORT std::vector<std::string> SelectedFamilies(const EvaluateOptions& options);
 
 // Intervals, comparisons and ranks from the values of cases, without reading voxels again. Several
 // results are repeats of one study, of the same pipelines and metrics: another training, another
 // draw of the calibration set.
-Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
-                             const StatisticsOptions& options = {});
+SEGCAL_EXPORT Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
+                                           const StatisticsOptions& options = {});
 
 // Which of the pipelines StatisticsOptions::reference means: the one named, in any spelling that
 // parses to the same and without options where they are not needed to tell it; the first if none is
 // named. An Error if there is none or more than one of that name.
-size_t ReferenceIndex(const std::vector<std::string>& pipelines, const std::string& reference);
+SEGCAL_EXPORT size_t ReferenceIndex(const std::vector<std::string>& pipelines,
+                                    const std::string& reference);
 
 // The metrics file: pipelines with `mean`, `pooled` and `metric_per_case`, as documented in
 // docs/formats.md. It reads back to the same result; `where` names the text in messages.
-std::string ToJson(const EvaluateResult& result);
-EvaluateResult EvaluateResultFromJson(const std::string& text,
-                                      const std::string& where = "metrics");
+SEGCAL_EXPORT std::string ToJson(const EvaluateResult& result);
+SEGCAL_EXPORT EvaluateResult EvaluateResultFromJson(const std::string& text,
+                                                    const std::string& where = "metrics");
 
 // The same as a table: a row per pipeline and case, then per group, and the aggregates; a column
 // per metric, and per metric and class.
-std::string ToCsv(const EvaluateResult& result);
+SEGCAL_EXPORT std::string ToCsv(const EvaluateResult& result);
 
 // CaseMetrics::cells of all pipelines and cases as a table.
-std::string CellsCsv(const EvaluateResult& result);
+SEGCAL_EXPORT std::string CellsCsv(const EvaluateResult& result);
 
 }  // namespace segcal

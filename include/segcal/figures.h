@@ -6,6 +6,7 @@
 
 #include "segcal/dataset.h"
 #include "segcal/evaluate.h"
+#include "segcal/export.h"
 #include "segcal/inspect.h"
 #include "segcal/model.h"
 #include "segcal/run_options.h"
@@ -19,15 +20,15 @@ struct Figure {
 };
 
 // A reliability diagram per pipeline; an empty text where none was computed.
-std::string ReliabilityFigure(const EvaluateResult& result);
+SEGCAL_EXPORT std::string ReliabilityFigure(const EvaluateResult& result);
 
 // A diagram per class of the last pipeline, of its probability against the rest; the first classes
 // where there are very many, and an empty text where none was computed.
-std::string ClassReliabilityFigure(const EvaluateResult& result);
+SEGCAL_EXPORT std::string ClassReliabilityFigure(const EvaluateResult& result);
 
 // A diagram per region of the last pipeline: All, Boundary, bands of distance, patches, as far as
 // they were computed; an empty text where none was.
-std::string RegionReliabilityFigure(const EvaluateResult& result);
+SEGCAL_EXPORT std::string RegionReliabilityFigure(const EvaluateResult& result);
 
 struct CaseFigureOptions {
   RunOptions run;
@@ -37,17 +38,17 @@ struct CaseFigureOptions {
 // A slice of one case: image, labels, uncalibrated prediction, its errors, flips, confidence and
 // local error before and after, free energy. After is the last pipeline, before the first one with
 // the same pooling. `models` are those that gave the result, and are applied to the case again.
-std::string CaseFigure(const Dataset& dataset,
-                       const std::vector<Model>& models,
-                       const EvaluateResult& result,
-                       const CaseFigureOptions& options = {});
+SEGCAL_EXPORT std::string CaseFigure(const Dataset& dataset,
+                                     const std::vector<Model>& models,
+                                     const EvaluateResult& result,
+                                     const CaseFigureOptions& options = {});
 
 // All of the above that the result has the numbers for, under the names that `segcal evaluate`
 // gives them.
-std::vector<Figure> EvaluationFigures(const Dataset& dataset,
-                                      const std::vector<Model>& models,
-                                      const EvaluateResult& result,
-                                      const CaseFigureOptions& options = {});
+SEGCAL_EXPORT std::vector<Figure> EvaluationFigures(const Dataset& dataset,
+                                                    const std::vector<Model>& models,
+                                                    const EvaluateResult& result,
+                                                    const CaseFigureOptions& options = {});
 
 struct FreeEnergyFigureOptions {
   RunOptions run;
@@ -56,8 +57,8 @@ struct FreeEnergyFigureOptions {
 
 // The free energy of some cases, a slice of each on a scale of its own, under the spread over all.
 // The predictions of these cases are read again, one case at a time.
-std::string FreeEnergyFigure(const Dataset& dataset,
-                             const DatasetSummary& summary,
-                             const FreeEnergyFigureOptions& options = {});
+SEGCAL_EXPORT std::string FreeEnergyFigure(const Dataset& dataset,
+                                           const DatasetSummary& summary,
+                                           const FreeEnergyFigureOptions& options = {});
 
 }  // namespace segcal

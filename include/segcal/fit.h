@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/export.h"
 #include "segcal/model.h"
 #include "segcal/run_options.h"
 
@@ -36,10 +37,12 @@ struct FitResult {
 };
 
 // Fits `pipeline`, for example "ts(z)", on the cases of options.split.
-FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options = {});
+SEGCAL_EXPORT FitResult Fit(const Dataset& dataset,
+                            const std::string& pipeline,
+                            const FitOptions& options = {});
 
 // Pipelines by name: a named set ("paper", "fast", "preserving", "all") becomes its pipelines, a
 // pipeline its canonical text; each once, in this order.
-std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names);
+SEGCAL_EXPORT std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names);
 
 }  // namespace segcal

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "segcal/export.h"
+
 namespace segcal {
 
 // How a fit ended. Not converging is a result, not an error.
@@ -18,9 +20,10 @@ enum class FitStatus {
   kNothingToFit,  // no parameters, or data that say nothing about them
   kTrained,       // the best epoch of a training
 };
-const char* Name(FitStatus status) noexcept;  // "converged", "at_bound", "unbounded", ...
+SEGCAL_EXPORT const char* Name(
+    FitStatus status) noexcept;  // "converged", "at_bound", "unbounded", ...
 // An unknown name is an Error that lists the known ones.
-FitStatus ParseFitStatus(const std::string& name);
+SEGCAL_EXPORT FitStatus ParseFitStatus(const std::string& name);
 
 // Proof of optimality of one expert (global methods have one): the projected gradient of its own
 // mean objective, and the Newton decrement |g| / sqrt(h).
@@ -55,9 +58,10 @@ enum class TrainStop {
   kHook,       // the caller said so, for example because the trial was pruned
   kNotFinite,  // a loss or gradient was not finite; the best parameters are those before
 };
-const char* Name(TrainStop stop) noexcept;  // "max_epochs", "patience", "hook", "not_finite"
+SEGCAL_EXPORT const char* Name(
+    TrainStop stop) noexcept;  // "max_epochs", "patience", "hook", "not_finite"
 // An unknown name is an Error that lists the known ones.
-TrainStop ParseTrainStop(const std::string& name);
+SEGCAL_EXPORT TrainStop ParseTrainStop(const std::string& name);
 
 // One epoch as it went.
 struct TrainEpoch {
@@ -113,7 +117,8 @@ struct FitReport : FitOutcome {
 
 // The object "fit" of a model file with a format version, and back; `where` names the text in
 // messages.
-std::string ToJson(const FitReport& report);
-FitReport FitReportFromJson(const std::string& text, const std::string& where = "fit report");
+SEGCAL_EXPORT std::string ToJson(const FitReport& report);
+SEGCAL_EXPORT FitReport FitReportFromJson(const std::string& text,
+                                          const std::string& where = "fit report");
 
 }  // namespace segcal

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/export.h"
 
 namespace segcal {
 
@@ -58,10 +59,10 @@ struct IndexResult {
 // the folder of `file`, which must be there. Every case must have all members. The first case is
 // opened and checked, since what is wrong with all shows there. Nothing is written:
 // SaveDataset(file, dataset) does.
-IndexResult Index(const std::string& file, const IndexOptions& options);
+SEGCAL_EXPORT IndexResult Index(const std::string& file, const IndexOptions& options);
 
 // File, number of cases and members, and classes, as documented in docs/formats.md.
-std::string ToJson(const IndexResult& result);
+SEGCAL_EXPORT std::string ToJson(const IndexResult& result);
 
 // A label map by name: "cityscapes" (labelIds to the 19 trainIds, the rest ignored) or "ade20k"
 // (1..150 to 0..149, 0 ignored); otherwise a JSON file {"7": 0, ...}. Ignored values go to 255.

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "segcal/export.h"
+
 namespace segcal {
 
 // What the values of a prediction are. Always stated, never guessed.
@@ -22,6 +24,6 @@ constexpr const char* Name(InputKind kind) noexcept {
 }
 
 // The kind of such a name; another is an Error.
-InputKind ParseInputKind(const std::string& name);
+SEGCAL_EXPORT InputKind ParseInputKind(const std::string& name);
 
 }  // namespace segcal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/export.h"
 #include "segcal/input_kind.h"
 #include "segcal/properties.h"
 #include "segcal/run_options.h"
@@ -64,14 +65,15 @@ struct DatasetSummary {
 };
 
 // One pass over all predictions, pooled as mean logits.
-DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options = {});
+SEGCAL_EXPORT DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options = {});
 
 // The summary as documented in docs/formats.md, and back; `where` names the text in messages.
-std::string ToJson(const DatasetSummary& summary);
-DatasetSummary DatasetSummaryFromJson(const std::string& text,
-                                      const std::string& where = "inspection");
+SEGCAL_EXPORT std::string ToJson(const DatasetSummary& summary);
+SEGCAL_EXPORT DatasetSummary DatasetSummaryFromJson(const std::string& text,
+                                                    const std::string& where = "inspection");
 
 // Every method there is, in the order of help and tables, for data of this input.
-std::vector<MethodSummary> Methods(int64_t num_classes, InputKind input = InputKind::kLogits);
+SEGCAL_EXPORT std::vector<MethodSummary> Methods(int64_t num_classes,
+                                                 InputKind input = InputKind::kLogits);
 
 }  // namespace segcal

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "segcal/export.h"
+
 namespace segcal {
 
 // What there is to choose from. Help and checks of arguments are made of these lists, whose order
@@ -21,7 +23,7 @@ struct CalibratorDescription {
   OptionDefaults options;
   bool composes = false;  // takes another one behind it: "selective+ts"
 };
-std::vector<CalibratorDescription> ListCalibrators();
+SEGCAL_EXPORT std::vector<CalibratorDescription> ListCalibrators();
 
 // A named list of pipelines that people compare.
 struct PipelineSet {
@@ -29,7 +31,7 @@ struct PipelineSet {
   std::string summary;
   std::vector<std::string> pipelines;
 };
-std::vector<PipelineSet> ListPipelineSets();
+SEGCAL_EXPORT std::vector<PipelineSet> ListPipelineSets();
 
 // Which value of a metric is the best one.
 enum class Goal { kLow, kHigh, kZero, kNone };
@@ -49,7 +51,7 @@ struct MetricFamilyDescription {
   OptionDefaults options;
   bool on_request = false;  // computed only when it is named
 };
-std::vector<MetricFamilyDescription> ListMetrics();
+SEGCAL_EXPORT std::vector<MetricFamilyDescription> ListMetrics();
 
 struct FormatDescription {
   std::string name;
@@ -60,7 +62,7 @@ struct FormatDescription {
   bool writes_float16 = false;
   bool writes_volumes = false;  // else (H, W) alone: neither a third axis nor one of classes
 };
-std::vector<FormatDescription> ListFormats();
+SEGCAL_EXPORT std::vector<FormatDescription> ListFormats();
 
 // What Apply writes per voxel, see ApplyOptions::write.
 struct OutputDescription {
@@ -69,7 +71,7 @@ struct OutputDescription {
   bool per_class = false;  // (C, spatial...), else (spatial...)
   bool needs_labels = false;
 };
-std::vector<OutputDescription> ListOutputs();
+SEGCAL_EXPORT std::vector<OutputDescription> ListOutputs();
 
 // Kernels are compiled once per instruction set ("target"); the best one the machine has is chosen
 // at the first call of any kernel. The environment variable SEGCAL_TARGET, read once at that
@@ -77,14 +79,14 @@ std::vector<OutputDescription> ListOutputs();
 // targets.
 
 // Names of the compiled targets this machine can run, best first.
-std::vector<std::string> SupportedTargets();
+SEGCAL_EXPORT std::vector<std::string> SupportedTargets();
 
 // The target kernels run on. An Error if SEGCAL_TARGET names none of SupportedTargets(): kernels
 // cannot fail and use the best one then, so a program calls this once before its work.
-std::string ActiveTarget();
+SEGCAL_EXPORT std::string ActiveTarget();
 
 // All kernels use target `name` from now on; an Error if it is not one of SupportedTargets(). Not
 // to be called while kernels run.
-void PinTarget(const std::string& name);
+SEGCAL_EXPORT void PinTarget(const std::string& name);
 
 }  // namespace segcal

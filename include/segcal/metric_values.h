@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "segcal/export.h"
+
 namespace segcal {
 
 // One metric. NaN: not defined on this data (no labelled voxel, class absent).
@@ -15,13 +17,14 @@ struct MetricValue {
 };
 
 // The metric of that name; null where it was not computed.
-const MetricValue* FindMetric(const std::vector<MetricValue>& metrics,
-                              const std::string& name) noexcept;
+SEGCAL_EXPORT const MetricValue* FindMetric(const std::vector<MetricValue>& metrics,
+                                            const std::string& name) noexcept;
 // Its value, or that of a class; NaN where it was not computed or is not defined.
-double FindValue(const std::vector<MetricValue>& metrics, const std::string& name) noexcept;
-double FindValue(const std::vector<MetricValue>& metrics,
-                 const std::string& name,
-                 int64_t class_index) noexcept;
+SEGCAL_EXPORT double FindValue(const std::vector<MetricValue>& metrics,
+                               const std::string& name) noexcept;
+SEGCAL_EXPORT double FindValue(const std::vector<MetricValue>& metrics,
+                               const std::string& name,
+                               int64_t class_index) noexcept;
 
 // What the rows of a diagram are.
 enum class DiagramKind {
@@ -31,7 +34,7 @@ enum class DiagramKind {
                   // confidence (of the last voxel accepted)
   kPatchSweep,    // a side of random patches: patch, and their mean and largest errors
 };
-const char* Name(DiagramKind kind) noexcept;  // "reliability", "confusion", ...
+SEGCAL_EXPORT const char* Name(DiagramKind kind) noexcept;  // "reliability", "confusion", ...
 
 struct DiagramColumn {
   std::string name;
@@ -52,10 +55,10 @@ struct Diagram {
 };
 
 // The first such diagram; null without one. An empty `about` is any.
-const Diagram* FindDiagram(const std::vector<Diagram>& diagrams,
-                           DiagramKind kind,
-                           const std::string& about = {},
-                           int64_t class_index = -1) noexcept;
+SEGCAL_EXPORT const Diagram* FindDiagram(const std::vector<Diagram>& diagrams,
+                                         DiagramKind kind,
+                                         const std::string& about = {},
+                                         int64_t class_index = -1) noexcept;
 
 // A bin of a reliability diagram.
 struct ReliabilityRow {
@@ -67,7 +70,7 @@ struct ReliabilityRow {
 };
 
 // The rows of a diagram of kind kReliability, by their names.
-std::vector<ReliabilityRow> ReliabilityRows(const Diagram& diagram);
+SEGCAL_EXPORT std::vector<ReliabilityRow> ReliabilityRows(const Diagram& diagram);
 
 // Sums of a fine range of confidence [lower, upper): every binned metric, with other bins too, is
 // computed from these without reading voxels again.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "segcal/export.h"
 #include "segcal/fit_report.h"
 #include "segcal/input_kind.h"
 #include "segcal/properties.h"
@@ -19,7 +20,7 @@ class ModelAccess;
 
 // A fitted calibrator: what to do with the members of an ensemble to get probabilities one can
 // trust. Cheap to copy; immutable.
-class Model {
+class SEGCAL_EXPORT Model {
  public:
   // Reads a model file strictly; an unknown format version is refused.
   static Model Load(const std::string& path);
@@ -50,9 +51,9 @@ class Model {
 };
 
 // Whether a JSON file is a model's, rather than a data set's; not of a folder.
-bool IsModelFile(const std::string& path);
+SEGCAL_EXPORT bool IsModelFile(const std::string& path);
 
 // The model of a file, or those of a folder's .json files in the order of ListCalibrators().
-std::vector<Model> LoadModels(const std::string& path);
+SEGCAL_EXPORT std::vector<Model> LoadModels(const std::string& path);
 
 }  // namespace segcal

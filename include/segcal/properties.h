@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "segcal/export.h"
+
 namespace segcal {
 
 // What a pipeline guarantees about the order of the classes in its output.
@@ -12,9 +14,9 @@ enum class Preserves {
   kArgmax,  // the class with the largest value stays the same
   kOrder,   // and no two of the others change places
 };
-const char* Name(Preserves preserves) noexcept;  // "none", "argmax", "order"
+SEGCAL_EXPORT const char* Name(Preserves preserves) noexcept;  // "none", "argmax", "order"
 // An unknown name is an Error that lists the known ones.
-Preserves ParsePreserves(const std::string& name);
+SEGCAL_EXPORT Preserves ParsePreserves(const std::string& name);
 
 // What a pipeline declares, and `verify` checks.
 struct Properties {

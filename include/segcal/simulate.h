@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "segcal/dtype.h"
+#include "segcal/export.h"
 #include "segcal/input_kind.h"
 #include "segcal/progress.h"
 
@@ -59,15 +60,15 @@ struct SimulateSummary {
 
 // Writes a data set with known true probabilities to `folder`, which must be empty or new:
 // dataset.json, logits/m<k>/, labels/, images/ (2-D), truth/ (the posterior) and truth.json.
-SimulateSummary Simulate(const std::string& folder,
-                         const SimulateOptions& options,
-                         const ProgressCallback& progress = {});
+SEGCAL_EXPORT SimulateSummary Simulate(const std::string& folder,
+                                       const SimulateOptions& options,
+                                       const ProgressCallback& progress = {});
 
 // The summary as documented in docs/formats.md.
-std::string ToJson(const SimulateSummary& summary);
+SEGCAL_EXPORT std::string ToJson(const SimulateSummary& summary);
 
 // Names of the presets and of the true maps.
-std::vector<std::string> SimulatePresets();
-std::vector<std::string> SimulateTrueMaps();
+SEGCAL_EXPORT std::vector<std::string> SimulatePresets();
+SEGCAL_EXPORT std::vector<std::string> SimulateTrueMaps();
 
 }  // namespace segcal

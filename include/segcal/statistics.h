@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "segcal/export.h"
+
 namespace segcal {
 
 struct StatisticsOptions {
@@ -50,7 +52,8 @@ struct Statistics {
 
 // The object "statistics" of the metrics file with a format version, and back; `where` names the
 // text in messages.
-std::string ToJson(const Statistics& statistics);
-Statistics StatisticsFromJson(const std::string& text, const std::string& where = "statistics");
+SEGCAL_EXPORT std::string ToJson(const Statistics& statistics);
+SEGCAL_EXPORT Statistics StatisticsFromJson(const std::string& text,
+                                            const std::string& where = "statistics");
 
 }  // namespace segcal

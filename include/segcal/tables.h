@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "segcal/evaluate.h"
+#include "segcal/export.h"
 
 namespace segcal {
 
@@ -39,10 +40,10 @@ struct TableCell {
 };
 
 // A number with fixed decimals; NaN, "undefined here", is shown as a dash.
-TableCell NumberCell(double value, int decimals);
+SEGCAL_EXPORT TableCell NumberCell(double value, int decimals);
 
 // Rows of cells under headers, printed in the form a reader needs.
-class Table {
+class SEGCAL_EXPORT Table {
  public:
   explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
 
@@ -86,33 +87,34 @@ struct MetricColumn {
 
 // The pipelines as tables and pictures name them: without options, unless two would then be the
 // same.
-std::vector<std::string> ShownPipelines(const EvaluateResult& result);
+SEGCAL_EXPORT std::vector<std::string> ShownPipelines(const EvaluateResult& result);
 
 // The columns for `names`, as in EvaluateOptions::families: a metric is itself, a family all of its
 // metrics; none, or "all", is the choice of the main paper's tables and a little more.
-std::vector<MetricColumn> MetricColumns(const EvaluateResult& result,
-                                        const std::vector<std::string>& names);
+SEGCAL_EXPORT std::vector<MetricColumn> MetricColumns(const EvaluateResult& result,
+                                                      const std::vector<std::string>& names);
 
 // One row per pipeline, the best values bold where there are several. `intervals`: behind every
 // value, if the result has statistics.
-Table MetricsTable(const EvaluateResult& result,
-                   const std::vector<MetricColumn>& columns,
-                   bool intervals);
+SEGCAL_EXPORT Table MetricsTable(const EvaluateResult& result,
+                                 const std::vector<MetricColumn>& columns,
+                                 bool intervals);
 
 // A row per metric and pipeline: the value and its interval, how it differs from the reference, and
 // the rank test, marked where the adjusted p is at most 0.05. The result must have statistics.
-Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColumn>& columns);
+SEGCAL_EXPORT Table StatisticsTable(const EvaluateResult& result,
+                                    const std::vector<MetricColumn>& columns);
 
 // The sweep over sides of random patches, if it was computed: a row per pipeline and side.
-bool HasPatchSweep(const EvaluateResult& result);
-Table PatchTable(const EvaluateResult& result);
+SEGCAL_EXPORT bool HasPatchSweep(const EvaluateResult& result);
+SEGCAL_EXPORT Table PatchTable(const EvaluateResult& result);
 
 // Sum-rank and mean-case-rank of every pipeline. The result must have statistics.
-Table RankTable(const EvaluateResult& result);
+SEGCAL_EXPORT Table RankTable(const EvaluateResult& result);
 
 // All of the above that the result has the numbers for, ready to be pasted; `names` as for
 // MetricColumns.
-std::vector<Table> EvaluationTables(const EvaluateResult& result,
-                                    const std::vector<std::string>& names = {});
+SEGCAL_EXPORT std::vector<Table> EvaluationTables(const EvaluateResult& result,
+                                                  const std::vector<std::string>& names = {});
 
 }  // namespace segcal

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/export.h"
 #include "segcal/model.h"
 #include "segcal/properties.h"
 #include "segcal/run_options.h"
@@ -55,7 +56,7 @@ struct VerifyCheck {
   bool holds() const noexcept { return !declared || violations == 0; }
 };
 
-struct VerifyResult {
+struct SEGCAL_EXPORT VerifyResult {
   std::string pipeline;
   bool translation_invariant = false;
   Preserves preserves = Preserves::kNone;
@@ -72,12 +73,14 @@ struct VerifyResult {
 
 // Checks what a model declares, from its parameters, on generated inputs that are random or made to
 // break it, and on a data set; docs/verify.md says what is checked and how exactly.
-VerifyResult Verify(const Model& model, const VerifyOptions& options = {});
-VerifyResult Verify(const Model& model, const Dataset& dataset, const VerifyOptions& options = {});
+SEGCAL_EXPORT VerifyResult Verify(const Model& model, const VerifyOptions& options = {});
+SEGCAL_EXPORT VerifyResult Verify(const Model& model,
+                                  const Dataset& dataset,
+                                  const VerifyOptions& options = {});
 
 // The result as documented in docs/formats.md, and back; `where` names the text in messages.
-std::string ToJson(const VerifyResult& result);
-VerifyResult VerifyResultFromJson(const std::string& text,
-                                  const std::string& where = "verification");
+SEGCAL_EXPORT std::string ToJson(const VerifyResult& result);
+SEGCAL_EXPORT VerifyResult VerifyResultFromJson(const std::string& text,
+                                                const std::string& where = "verification");
 
 }  // namespace segcal

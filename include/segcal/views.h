@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "segcal/dtype.h"
+#include "segcal/export.h"
 #include "segcal/input_kind.h"
 
 namespace segcal {
@@ -30,25 +31,25 @@ struct ArraySpan {
 };
 
 // An array in C order: MakeView(logits, {num_classes, height, width}).
-ArrayView MakeView(const float* data, std::vector<int64_t> shape);
-ArrayView MakeView(const double* data, std::vector<int64_t> shape);
-ArrayView MakeView(const uint8_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const int8_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const uint16_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const int16_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const uint32_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const int32_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const uint64_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const int64_t* data, std::vector<int64_t> shape);
-ArrayView MakeView(const bool* data, std::vector<int64_t> shape);
-ArraySpan MakeSpan(float* data, std::vector<int64_t> shape);
-ArraySpan MakeSpan(uint8_t* data, std::vector<int64_t> shape);
-ArraySpan MakeSpan(uint16_t* data, std::vector<int64_t> shape);
-ArraySpan MakeSpan(int32_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const float* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const double* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const uint8_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const int8_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const uint16_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const int16_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const uint32_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const int32_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const uint64_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const int64_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArrayView MakeView(const bool* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArraySpan MakeSpan(float* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArraySpan MakeSpan(uint8_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArraySpan MakeSpan(uint16_t* data, std::vector<int64_t> shape);
+SEGCAL_EXPORT ArraySpan MakeSpan(int32_t* data, std::vector<int64_t> shape);
 
 // A (H, W, C) array seen as (C, H, W): the last axis comes first.
-ArrayView ChannelsFirst(ArrayView channels_last);
-ArraySpan ChannelsFirst(ArraySpan channels_last);
+SEGCAL_EXPORT ArrayView ChannelsFirst(ArrayView channels_last);
+SEGCAL_EXPORT ArraySpan ChannelsFirst(ArraySpan channels_last);
 
 // Three kinds of scores (C, spatial...) that look alike and mean different things; they do not
 // convert into each other, so that passing one for another does not compile.
@@ -63,7 +64,7 @@ struct ProbsView {
 };
 
 // The scores of all members of an ensemble for one image or volume, or of a single network.
-class MembersView {
+class SEGCAL_EXPORT MembersView {
  public:
   MembersView(const LogitsView& single);
   MembersView(const LogProbsView& single);

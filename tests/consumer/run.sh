@@ -50,6 +50,11 @@ for version in 99 0.0; do
   grep -q "requested version \"$version\"" "$scratch/other_version.log"
 done
 
+if [[ -e $prefix/lib/libsegcal.so ]]; then
+  echo "the shared library shows what the headers mark, and nothing else"
+  python3 "$here/exports.py" "$prefix/lib/libsegcal.so" "$prefix/include"
+fi
+
 echo "pkg-config"
 read -ra flags <<<"$(pkg-config --cflags segcal)"
 libs=$(pkg-config --libs segcal)
