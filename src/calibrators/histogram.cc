@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "core/options.h"
 #include "core/throw.h"
+#include "data/reduce.h"
 #include "kernels/bins.h"
 #include "kernels/softmax.h"
 #include "methods/shared/applied_loss.h"
@@ -58,17 +59,22 @@ std::vector<float> EqualEdges(int64_t bins) {
   return upper;
 }
 
-// Hits and counts of every class and bin.
+// Counts and hits of every class and bin.
 struct BinTotals {
-  std::vector<BinSums> bins;
+  explicit BinTotals(size_t num_bins) : pending(num_bins), counts(num_bins), hits(num_bins) {}
 
-  void Flush() noexcept {}
-  void Merge(const BinTotals& other) noexcept {
-    for (size_t k = 0; k < bins.size(); ++k) {
-      bins[k].count += other.bins[k].count;
-      bins[k].correct += other.bins[k].correct;
+  void Flush() noexcept {
+    for (size_t k = 0; k < pending.size(); ++k) {
+      counts[k] += pending[k].count;
+      hits[k] += pending[k].correct;
+      pending[k] = {};
     }
   }
+  static constexpr auto SumFields() { return std::tuple(&BinTotals::counts, &BinTotals::hits); }
+
+  std::vector<BinSums> pending;
+  std::vector<int64_t> counts;
+  std::vector<int64_t> hits;
 };
 
 // Equal parts of [0, 1] (HB1). A bin that no voxel fell into gets its middle: it has learnt
@@ -81,20 +87,17 @@ std::vector<Histogram> FitByWidth(const FitContext& context, const HistogramOpti
     const TileProbs out = buffer.Reserve(tile.num_classes);
     SoftmaxTile(tile, 1.0, out);
     AddClasswiseBins(
-        out.probs, tile.labels, tile.num_classes, {.upper = upper}, totals->bins.data());
+        out.probs, tile.labels, tile.num_classes, {.upper = upper}, totals->pending.data());
   };
-  const BinTotals totals = ReduceTiles(context.stream,
-                                       "fit hist",
-                                       context.pooling,
-                                       BinTotals{std::vector<BinSums>(num_classes * upper.size())},
-                                       add);
+  const BinTotals totals = ReduceTiles(
+      context.stream, "fit hist", context.pooling, BinTotals(num_classes * upper.size()), add);
   std::vector<Histogram> histograms(num_classes, {.upper = upper, .values = {}});
-  for (size_t i = 0; i < totals.bins.size(); ++i) {
-    const BinSums& bin = totals.bins[i];
+  for (size_t i = 0; i < totals.counts.size(); ++i) {
     const double middle =
         (static_cast<double>(i % upper.size()) + 0.5) / static_cast<double>(upper.size());
     histograms[i / upper.size()].values.push_back(
-        bin.count == 0 ? middle : Smoothed(bin.correct, bin.count, options.smoothing));
+        totals.counts[i] == 0 ? middle
+                              : Smoothed(totals.hits[i], totals.counts[i], options.smoothing));
   }
   return histograms;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/sum_bytes.h"
+
 namespace segcal {
 
 // A sum whose value does not depend on the order of its terms: 128-bit fixed point with 2^-64
@@ -27,6 +29,14 @@ class ExactSum {
   void Merge(const ExactSum& other) noexcept {
     overflow_ = overflow_ || other.overflow_;
     AddFixed(other.fixed_);
+  }
+  void Pack(SumWriter* out) const {
+    out->Put(fixed_);
+    out->Put(overflow_);
+  }
+  void Unpack(SumReader* in) {
+    fixed_ = in->Take<__int128>();
+    overflow_ = in->Take<bool>();
   }
   double value() const noexcept {
     if (overflow_) return std::nan("");

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "core/aligned.h"
-#include "core/parallel.h"
 #include "data/stream.h"
 
 namespace segcal {
@@ -33,22 +31,5 @@ TileSample SampleTiles(const CaseStream& stream,
                        const Pooling& pooling,
                        int64_t max_voxels,
                        uint64_t seed);
-
-// ReduceTiles (data/stream.h) over a sample: `add` gets the tile and the accumulator.
-template <class Sums, class AddTile>
-Sums ReduceTiles(const TileSample& sample, int num_threads, const Sums& zero, const AddTile& add) {
-  constexpr int64_t kTilesPerBlock = kBlockVoxels / kTileVoxels;
-  const int64_t num_blocks = (sample.num_tiles() + kTilesPerBlock - 1) / kTilesPerBlock;
-  std::vector<Sums> sums(static_cast<size_t>(num_threads), zero);
-  ParallelFor(num_blocks, num_threads, [&](int64_t block, int worker) {
-    Sums& mine = sums[static_cast<size_t>(worker)];
-    const int64_t end = std::min(sample.num_tiles(), (block + 1) * kTilesPerBlock);
-    for (int64_t t = block * kTilesPerBlock; t < end; ++t) add(sample.tile(t), &mine);
-    mine.Flush();
-  });
-  Sums total = zero;
-  for (const Sums& part : sums) total.Merge(part);
-  return total;
-}
 
 }  // namespace segcal

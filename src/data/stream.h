@@ -62,28 +62,6 @@ class CaseStream {
   std::unique_ptr<Kept> kept_;
 };
 
-// One accumulator per worker, all tiles added, partial sums flushed at the end of every block, then
-// merged. Sums has Add(const Tile&) through `add`, Flush() and Merge(const Sums&).
-template <class Sums, class AddTile>
-Sums ReduceTiles(const CaseStream& stream,
-                 const std::string& stage,
-                 const Pooling& pooling,
-                 const Sums& zero,
-                 const AddTile& add) {
-  std::vector<Sums> sums(static_cast<size_t>(stream.num_workers()), zero);
-  std::vector<TileBuffer> buffers(sums.size());
-  stream.ForEachBlock(stage, [&](VoxelBlock& block, int64_t case_index, int worker) {
-    Sums& mine = sums[static_cast<size_t>(worker)];
-    for (int64_t t = 0; t < block.num_tiles(); ++t) {
-      add(block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)]), case_index, &mine);
-    }
-    mine.Flush();
-  });
-  Sums total = zero;
-  for (const Sums& part : sums) total.Merge(part);
-  return total;
-}
-
 // Reads every case once and returns the data set without the cases that cannot be read; each is
 // reported as "id: message".
 Dataset WithoutBadCases(const Dataset& dataset,

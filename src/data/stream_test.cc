@@ -236,31 +236,6 @@ TEST(CaseStream, ReportsProgressUpToTheEnd) {
   EXPECT_EQ(reports.back().total, 3 * 9100);
 }
 
-// The sum of all first logits, as an accumulator of ReduceTiles.
-struct FirstLogits {
-  void Flush() {
-    total += pending;
-    pending = 0;
-  }
-  void Merge(const FirstLogits& other) { total += other.total; }
-  int64_t pending = 0;  // whole numbers: exact in any order
-  int64_t total = 0;
-};
-
-TEST(CaseStream, ReduceTilesDoesNotDependOnThreads) {
-  const Scene scene = RandomScene({.num_cases = 3, .num_classes = 2, .shape = {130, 97}});
-  const auto add = [](const Tile& tile, int64_t, FirstLogits* sums) {
-    for (int64_t v = 0; v < tile.count; ++v)
-      sums->pending += static_cast<int64_t>(tile.logits[v] * 256.0f);
-  };
-  const auto sum = [&](int threads) {
-    return ReduceTiles(*scene.Stream(threads), "test", {}, FirstLogits{}, add).total;
-  };
-  EXPECT_NE(sum(1), 0);
-  EXPECT_EQ(sum(2), sum(1));
-  EXPECT_EQ(sum(3), sum(1));
-}
-
 TEST(WithoutBadCases, LeavesOutAndReportsWhatCannotBeRead) {
   const TempFolder folder;
   Scene scene = RandomScene({.num_cases = 4, .shape = {9, 9}});

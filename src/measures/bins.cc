@@ -74,7 +74,7 @@ double DebiasedError(const std::vector<Bin>& bins, int64_t total) {
 
 BrierParts DecomposeBrier(const std::vector<Bin>& bins) {
   Bin all;
-  for (const Bin& bin : bins) all.Merge(bin);
+  for (const Bin& bin : bins) MergeSums(bin, &all);
   if (all.count == 0) return {std::nan(""), std::nan(""), std::nan("")};
   const auto n = static_cast<double>(all.count);
   const double rate = all.Accuracy();

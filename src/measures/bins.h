@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/exact_sum.h"
+#include "core/sums.h"
 
 namespace segcal {
 
@@ -15,10 +16,8 @@ struct Bin {
   int64_t correct = 0;
   ExactSum confidence;
 
-  void Merge(const Bin& other) noexcept {
-    count += other.count;
-    correct += other.correct;
-    confidence.Merge(other.confidence);
+  static constexpr auto SumFields() {
+    return std::tuple(&Bin::count, &Bin::correct, &Bin::confidence);
   }
   // n_k (mean confidence - accuracy), (E2) times the count: the subtraction comes before the
   // division, so that a gap of one voxel in 2^33 is still exact.

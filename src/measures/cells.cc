@@ -142,7 +142,27 @@ void CellSums::Merge(const CellSums& other) {
   // By index: merged with itself, the list does not grow.
   for (size_t i = 0; i < other.totals_.size(); ++i) {
     const size_t place = FindPlace(other.totals_[i].key);
-    totals_[place].sums.Merge(other.totals_[i].sums);
+    MergeSums(other.totals_[i].sums, &totals_[place].sums);
+  }
+}
+
+// In the order of keys: totals_ is in the order of first use.
+void CellSums::Pack(SumWriter* out) const {
+  std::map<int64_t, Bin> filled;
+  for (const Total& total : totals_) {
+    if (total.sums.count > 0) filled[total.key] = total.sums;
+  }
+  PackSums(filled, out);
+}
+
+void CellSums::Unpack(SumReader* in) {
+  std::map<int64_t, Bin> filled;
+  UnpackSums(in, &filled);
+  *this = CellSums(grid_, num_groups_);
+  for (const auto& [key, sums] : filled) {
+    if (key < 0 || key >= static_cast<int64_t>(place_.size()))
+      in->Refuse("a cell", place_.size(), static_cast<size_t>(key));
+    totals_[FindPlace(key)].sums = sums;
   }
 }
 
@@ -153,7 +173,7 @@ std::vector<Bin> CellSums::Bins(const BinRule& rule, int64_t group) const {
   for (size_t k = 0; k < bin_of.size(); ++k) {
     const int32_t place = place_[first + k];
     if (place < 0 || bin_of[k] < 0) continue;
-    bins[static_cast<size_t>(bin_of[k])].Merge(totals_[static_cast<size_t>(place)].sums);
+    MergeSums(totals_[static_cast<size_t>(place)].sums, &bins[static_cast<size_t>(bin_of[k])]);
   }
   return bins;
 }
@@ -163,7 +183,7 @@ std::vector<Bin> CellSums::Bins(const BinRule& rule) const {
   std::vector<Bin> bins(BinStarts(rule).size());
   for (const Total& total : totals_) {
     const int64_t k = bin_of[static_cast<size_t>(total.key % grid_->num_cells())];
-    if (k >= 0) bins[static_cast<size_t>(k)].Merge(total.sums);
+    if (k >= 0) MergeSums(total.sums, &bins[static_cast<size_t>(k)]);
   }
   return bins;
 }

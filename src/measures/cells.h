@@ -57,6 +57,8 @@ class CellSums {
   // Moves the sums of a block into order-free ones.
   void Flush();
   void Merge(const CellSums& other);
+  void Pack(SumWriter* out) const;
+  void Unpack(SumReader* in);
 
   // The bins of a rule: of one group, and of all together.
   std::vector<Bin> Bins(const BinRule& rule, int64_t group) const;

@@ -102,6 +102,17 @@ void RankedValues::Merge(const RankedValues& other) {
   std::copy_n(other.keys_.begin(), more, keys_.begin() + static_cast<std::ptrdiff_t>(before));
 }
 
+void RankedValues::Pack(SumWriter* out) const {
+  const std::vector<uint32_t> sorted = Sorted(keys_);
+  out->Put(static_cast<int64_t>(sorted.size()));
+  for (const uint32_t key : sorted) out->Put(key);
+}
+
+void RankedValues::Unpack(SumReader* in) {
+  keys_.resize(static_cast<size_t>(in->TakeCount()));
+  for (uint32_t& key : keys_) key = in->Take<uint32_t>();
+}
+
 std::vector<TieGroup> RankedValues::Groups() const {
   const std::vector<uint32_t> sorted = Sorted(keys_);
   std::vector<TieGroup> groups;
@@ -139,10 +150,6 @@ void KeyedValues::Add(std::span<const TieGroup> groups) {
   }
 }
 
-void KeyedValues::Merge(const KeyedValues& other) {
-  for (const auto& [key, bin] : other.keys_) keys_[key].Merge(bin);
-}
-
 std::vector<TieGroup> KeyedValues::Groups() const {
   std::vector<TieGroup> groups;
   for (const auto& [key, bin] : keys_) {
@@ -151,11 +158,6 @@ std::vector<TieGroup> KeyedValues::Groups() const {
                       .correct = bin.correct});
   }
   return groups;
-}
-
-void RankedSums::Merge(const RankedSums& other) {
-  values_.Merge(other.values_);
-  pooled_.Merge(other.pooled_);
 }
 
 void RankedSums::MergeCase(const RankedSums& other) { pooled_.Add(other.Groups()); }

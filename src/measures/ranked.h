@@ -23,6 +23,8 @@ class RankedValues {
  public:
   void Add(float confidence, bool correct);
   void Merge(const RankedValues& other);
+  void Pack(SumWriter* out) const;
+  void Unpack(SumReader* in);
   // Sorts a copy: linear time.
   std::vector<TieGroup> Groups() const;
   int64_t size() const noexcept { return static_cast<int64_t>(keys_.size()); }
@@ -40,7 +42,7 @@ int64_t RankKey(float x);
 class KeyedValues {
  public:
   void Add(std::span<const TieGroup> groups);
-  void Merge(const KeyedValues& other);
+  static constexpr auto SumFields() { return std::tuple(&KeyedValues::keys_); }
   std::vector<TieGroup> Groups() const;
   bool empty() const noexcept { return keys_.empty(); }
 
@@ -52,7 +54,9 @@ class KeyedValues {
 class RankedSums {
  public:
   void Add(float confidence, bool correct) { values_.Add(confidence, correct); }
-  void Merge(const RankedSums& other);
+  static constexpr auto SumFields() {
+    return std::tuple(&RankedSums::values_, &RankedSums::pooled_);
+  }
   // Adds a case that is complete.
   void MergeCase(const RankedSums& other);
   // Sorts once what Groups() would sort at every call; nothing is added after it.

@@ -68,7 +68,7 @@ double SumOfGaps(std::span<const TieGroup> groups, const std::vector<double>& ed
 
 // Calibration errors with bins that follow the data, docs/methods/adaptive.md. Keeps every
 // probability of every class of a case.
-class AdaptiveAccumulator final : public MetricAccumulator {
+class AdaptiveAccumulator final : public ListedSums<AdaptiveAccumulator> {
  public:
   AdaptiveAccumulator(const MetricContext& context, const AdaptiveOptions& options)
       : options_(options),
@@ -87,12 +87,8 @@ class AdaptiveAccumulator final : public MetricAccumulator {
     }
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const AdaptiveAccumulator&>(other);
-    for (size_t c = 0; c < predicted_.size(); ++c) {
-      one_vs_rest_[c].Merge(from.one_vs_rest_[c]);
-      predicted_[c].Merge(from.predicted_[c]);
-    }
+  static constexpr auto SumFields() {
+    return std::tuple(&AdaptiveAccumulator::one_vs_rest_, &AdaptiveAccumulator::predicted_);
   }
   void MergeCase(const MetricAccumulator& whole_case) override {
     const auto& from = static_cast<const AdaptiveAccumulator&>(whole_case);

@@ -37,6 +37,7 @@ struct DistanceSum {
   double pending = 0.0;
   ExactSum total;
 
+  static constexpr auto SumFields() { return std::tuple(&DistanceSum::total); }
   void Flush() {
     total.Add(pending);
     pending = 0.0;
@@ -59,7 +60,7 @@ enum RegionGroup : int64_t { kAtBoundary, kElsewhere, kNumRegionGroups };
 
 // Calibration by distance from the label boundary, docs/methods/boundary_ece.md, and in the regions
 // Boundary and All, docs/methods/regions.md.
-class BoundaryAccumulator final : public MetricAccumulator {
+class BoundaryAccumulator final : public ListedSums<BoundaryAccumulator> {
  public:
   BoundaryAccumulator(const MetricContext& context, const BoundaryOptions& options)
       : rule_(options.calibration.rule()),
@@ -93,13 +94,9 @@ class BoundaryAccumulator final : public MetricAccumulator {
     for (DistanceSum& distances : distances_) distances.Flush();
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const BoundaryAccumulator&>(other);
-    sums_.Merge(from.sums_);
-    regions_.Merge(from.regions_);
-    for (size_t k = 0; k < distances_.size(); ++k)
-      distances_[k].total.Merge(from.distances_[k].total);
-    without_boundary_ += from.without_boundary_;
+  static constexpr auto SumFields() {
+    using B = BoundaryAccumulator;
+    return std::tuple(&B::sums_, &B::regions_, &B::distances_, &B::without_boundary_);
   }
 
   std::vector<MetricValue> Finish() const override {
@@ -148,7 +145,7 @@ class BoundaryAccumulator final : public MetricAccumulator {
     std::vector<Bin> bins(BinStarts(rule_).size());
     for (int64_t c = 0; c < num_classes_; ++c) {
       const std::vector<Bin> part = sums_.Bins(rule_, band * num_classes_ + c);
-      for (size_t k = 0; k < bins.size(); ++k) bins[k].Merge(part[k]);
+      MergeSums(part, &bins);
     }
     return bins;
   }
@@ -156,7 +153,7 @@ class BoundaryAccumulator final : public MetricAccumulator {
   std::array<Bin, kNumBands> Bands() const {
     std::array<Bin, kNumBands> bands;
     for (const Cell& cell : sums_.Cells())
-      bands[static_cast<size_t>(cell.group / num_classes_)].Merge(cell.sums);
+      MergeSums(cell.sums, &bands[static_cast<size_t>(cell.group / num_classes_)]);
     return bands;
   }
 

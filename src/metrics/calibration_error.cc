@@ -12,7 +12,7 @@ namespace {
 
 // Top-label calibration errors, docs/methods/calibration_error.md: confidences in cells, by
 // predicted class.
-class CalibrationErrorAccumulator final : public MetricAccumulator {
+class CalibrationErrorAccumulator final : public ListedSums<CalibrationErrorAccumulator> {
  public:
   CalibrationErrorAccumulator(const MetricContext& context, const CalibrationOptions& options)
       : options_(options),
@@ -23,9 +23,7 @@ class CalibrationErrorAccumulator final : public MetricAccumulator {
     sums_.AddTopLabel(tile.confidence, tile.predicted, labels_.Of(tile.labels));
   }
   void Flush() override { sums_.Flush(); }
-  void Merge(const MetricAccumulator& other) override {
-    sums_.Merge(static_cast<const CalibrationErrorAccumulator&>(other).sums_);
-  }
+  static constexpr auto SumFields() { return std::tuple(&CalibrationErrorAccumulator::sums_); }
 
   std::vector<MetricValue> Finish() const override {
     const std::vector<Bin> bins = sums_.Bins(options_.rule());

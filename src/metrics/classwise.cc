@@ -12,7 +12,7 @@ namespace segcal {
 namespace {
 
 // Calibration errors of every class against the rest, docs/methods/classwise.md.
-class ClasswiseAccumulator final : public MetricAccumulator {
+class ClasswiseAccumulator final : public ListedSums<ClasswiseAccumulator> {
  public:
   ClasswiseAccumulator(const MetricContext& context, const CalibrationOptions& options)
       : options_(options),
@@ -26,9 +26,7 @@ class ClasswiseAccumulator final : public MetricAccumulator {
       sums_.AddRow(c, tile.probs + c * kTileVoxels, static_cast<int32_t>(c), labels);
   }
   void Flush() override { sums_.Flush(); }
-  void Merge(const MetricAccumulator& other) override {
-    sums_.Merge(static_cast<const ClasswiseAccumulator&>(other).sums_);
-  }
+  static constexpr auto SumFields() { return std::tuple(&ClasswiseAccumulator::sums_); }
 
   std::vector<MetricValue> Finish() const override {
     std::vector<double> expected, largest, average;

@@ -14,12 +14,9 @@ struct FlipCounts {
   int64_t neutral = 0;
 
   int64_t flipped() const { return harmful + beneficial + neutral; }
-  // By value: counts may be added to themselves.
-  void Merge(FlipCounts other) {
-    count += other.count;
-    harmful += other.harmful;
-    beneficial += other.beneficial;
-    neutral += other.neutral;
+  static constexpr auto SumFields() {
+    using F = FlipCounts;
+    return std::tuple(&F::count, &F::harmful, &F::beneficial, &F::neutral);
   }
   double Percent(int64_t flips) const {
     if (count == 0) return std::nan("");
@@ -28,7 +25,7 @@ struct FlipCounts {
 };
 
 // The audit of flips, docs/methods/flips.md, by the class of the label.
-class FlipAccumulator final : public MetricAccumulator {
+class FlipAccumulator final : public ListedSums<FlipAccumulator> {
  public:
   explicit FlipAccumulator(int64_t num_classes) : of_class_(static_cast<size_t>(num_classes)) {}
 
@@ -50,10 +47,7 @@ class FlipAccumulator final : public MetricAccumulator {
     }
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const FlipAccumulator&>(other);
-    for (size_t c = 0; c < of_class_.size(); ++c) of_class_[c].Merge(from.of_class_[c]);
-  }
+  static constexpr auto SumFields() { return std::tuple(&FlipAccumulator::of_class_); }
 
   std::vector<MetricValue> Finish() const override {
     return {Number("flip_rate", [](const FlipCounts& counts) { return counts.flipped(); }),
@@ -68,7 +62,7 @@ class FlipAccumulator final : public MetricAccumulator {
     FlipCounts all;
     std::vector<double> per_class;
     for (const FlipCounts& counts : of_class_) {
-      all.Merge(counts);
+      MergeSums(counts, &all);
       per_class.push_back(counts.Percent(flips(counts)));
     }
     return {name, all.Percent(flips(all)), per_class};

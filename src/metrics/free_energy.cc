@@ -22,6 +22,15 @@ struct Wide {
     low += term.low;
     high += term.high + (low < term.low ? 1u : 0u);
   }
+  void Merge(const Wide& other) { Add(other); }
+  void Pack(SumWriter* out) const {
+    out->Put(low);
+    out->Put(high);
+  }
+  void Unpack(SumReader* in) {
+    low = in->Take<unsigned __int128>();
+    high = in->Take<uint64_t>();
+  }
   void Subtract(Wide term) {
     high -= term.high + (low < term.low ? 1u : 0u);
     low -= term.low;
@@ -55,7 +64,7 @@ int64_t RoundedQuotient(__int128 a, int64_t b) {
 // F is often large with a small spread, where E[F^2] - E[F]^2 in floating point would cancel. Sums
 // of steps and of their squares are integers here, so the spread about the rounded mean (F4) is
 // exact and does not depend on the order of voxels or merges.
-class FreeEnergyAccumulator final : public MetricAccumulator {
+class FreeEnergyAccumulator final : public ListedSums<FreeEnergyAccumulator> {
  public:
   void Add(const EvalTile& tile) override {
     for (int64_t v = 0; v < kTileVoxels; ++v) {
@@ -63,12 +72,9 @@ class FreeEnergyAccumulator final : public MetricAccumulator {
     }
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const FreeEnergyAccumulator&>(other);
-    count_ += from.count_;
-    out_of_range_ = out_of_range_ || from.out_of_range_;
-    sum_ += from.sum_;
-    squares_.Add(from.squares_);
+  static constexpr auto SumFields() {
+    using F = FreeEnergyAccumulator;
+    return std::tuple(&F::count_, &F::out_of_range_, &F::sum_, &F::squares_);
   }
 
   std::vector<MetricValue> Finish() const override {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/rng.h"
 #include "metrics/tiles_for_test.h"
 #include "segcal/error.h"
 
@@ -104,6 +105,51 @@ TEST_P(EveryMetric, PooledDoesNotDependOnTheOrderOfCases) {
   right->MergeCase(*cases[0]);
   left->Merge(*right);
   EXPECT_EQ(testing::Bits(*left), testing::Bits(*one));
+}
+
+// Parts that other machines have added up: packed, sent, unpacked and merged in any order, they
+// have the bytes of all voxels added in one place.
+TEST_P(EveryMetric, PacksToTheSameBytesInAnyOrder) {
+  constexpr size_t kParts = 5;
+  const std::vector<OwnedTile> tiles = testing::ToTiles(RandomVoxels(/*seed=*/7, 5003, 4));
+  const VoxelGrid grid = testing::LineOf(tiles.size() * kTileVoxels);
+  const auto whole = info().make({4, 0, grid}, {});
+  std::vector<std::string> sent;
+  for (size_t p = 0; p < kParts; ++p) {
+    const auto part = info().make({4, 0, grid}, {});
+    for (size_t t = p; t < tiles.size(); t += kParts) {
+      part->Add(tiles[t].View());
+      part->Flush();
+      whole->Add(tiles[t].View());
+      whole->Flush();
+    }
+    sent.push_back(testing::Packed(*part));
+  }
+  EXPECT_GT(sent[0].size(), 8u);
+  Rng rng(/*seed=*/8, 0);
+  for (int round = 0; round < 4; ++round) {
+    for (size_t p = kParts; p-- > 1;)
+      std::swap(sent[p], sent[static_cast<size_t>(rng.Below(static_cast<int64_t>(p) + 1))]);
+    const auto joined = info().make({4, 0, grid}, {});
+    for (const std::string& bytes : sent) {
+      const auto part = info().make({4, 0, grid}, {});
+      testing::Unpack(bytes, part.get());
+      EXPECT_EQ(testing::Packed(*part), bytes);
+      joined->Merge(*part);
+    }
+    EXPECT_EQ(testing::Packed(*joined), testing::Packed(*whole));
+    EXPECT_EQ(testing::Bits(*joined), testing::Bits(*whole));
+  }
+}
+
+TEST_P(EveryMetric, RefusesBytesThatAreNotItsOwn) {
+  const auto sums = Accumulate(info().name, RandomVoxels(/*seed=*/9, 700, 3));
+  const std::string bytes = testing::Packed(*sums);
+  const auto unpack = [&](const std::string& some) {
+    testing::Unpack(some, Accumulate(info().name, RandomVoxels(/*seed=*/9, 0, 3)).get());
+  };
+  EXPECT_THROW(unpack(bytes.substr(0, bytes.size() - 1)), Error);
+  EXPECT_THROW(unpack(bytes + '\0'), Error);
 }
 
 TEST_P(EveryMetric, CompletingChangesNothing) {

@@ -53,10 +53,7 @@ struct ExactMean {
     sum.Add(value);
     ++count;
   }
-  void Merge(const ExactMean& other) {
-    sum.Merge(other.sum);
-    count += other.count;
-  }
+  static constexpr auto SumFields() { return std::tuple(&ExactMean::sum, &ExactMean::count); }
   double value() const { return sum.value() / static_cast<double>(count); }
 };
 
@@ -67,11 +64,9 @@ struct LocalMeans {
   ExactMean mce_avg;
   ExactMean mce_max;
 
-  void Merge(const LocalMeans& other) {
-    ece_avg.Merge(other.ece_avg);
-    ece_max.Merge(other.ece_max);
-    mce_avg.Merge(other.mce_avg);
-    mce_max.Merge(other.mce_max);
+  static constexpr auto SumFields() {
+    using L = LocalMeans;
+    return std::tuple(&L::ece_avg, &L::ece_max, &L::mce_avg, &L::mce_max);
   }
 };
 
@@ -80,18 +75,12 @@ struct PatchBins {
   std::vector<Bin> all;
   std::vector<Bin> worst;
 
-  void Merge(const PatchBins& other) {
-    MergeBins(other.all, &all);
-    MergeBins(other.worst, &worst);
-  }
-  static void MergeBins(const std::vector<Bin>& from, std::vector<Bin>* to) {
-    for (size_t k = 0; k < to->size(); ++k) (*to)[k].Merge(from[k]);
-  }
+  static constexpr auto SumFields() { return std::tuple(&PatchBins::all, &PatchBins::worst); }
 };
 
 // Calibration errors of random patches, docs/methods/local.md. Patches are about one image: of
 // several cases together, numbers are means over cases.
-class LocalAccumulator final : public MetricAccumulator {
+class LocalAccumulator final : public ListedSums<LocalAccumulator> {
  public:
   LocalAccumulator(const MetricContext& context, const LocalOptions& options)
       : options_(options),
@@ -117,17 +106,14 @@ class LocalAccumulator final : public MetricAccumulator {
   }
   void Flush() override { sums_.Flush(); }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const LocalAccumulator&>(other);
-    sums_.Merge(from.sums_);
-    MergeMeans(from.cases_);
-    case_bins_.Merge(from.case_bins_);
-    pooled_ = pooled_ || from.pooled_;
+  static constexpr auto SumFields() {
+    using L = LocalAccumulator;
+    return std::tuple(&L::sums_, &L::cases_, &L::case_bins_, &L::pooled_);
   }
   void MergeCase(const MetricAccumulator& whole_case) override {
     const auto& from = static_cast<const LocalAccumulator&>(whole_case);
-    MergeMeans(from.Means());
-    case_bins_.Merge(from.Bins());
+    MergeSums(from.Means(), &cases_);
+    MergeSums(from.Bins(), &case_bins_);
     pooled_ = true;
   }
 
@@ -182,10 +168,6 @@ class LocalAccumulator final : public MetricAccumulator {
     return {.all = empty, .worst = empty};
   }
 
-  void MergeMeans(const std::vector<LocalMeans>& other) {
-    for (size_t i = 0; i < cases_.size(); ++i) cases_[i].Merge(other[i]);
-  }
-
   double PatchError(int64_t patch, Norm norm) const {
     return BinnedError(sums_.Bins(options_.rule(), patch), sums_.Count(patch), norm);
   }
@@ -220,11 +202,11 @@ class LocalAccumulator final : public MetricAccumulator {
     PatchBins bins = EmptyBins();
     int64_t worst = -1;
     for (int64_t k = 0; k < options_.patches; ++k) {
-      PatchBins::MergeBins(sums_.Bins(options_.rule(), k), &bins.all);
+      MergeSums(sums_.Bins(options_.rule(), k), &bins.all);
       const double error = PatchError(k, Norm::kMean);
       if (worst < 0 ? !std::isnan(error) : error > PatchError(worst, Norm::kMean)) worst = k;
     }
-    if (worst >= 0) PatchBins::MergeBins(sums_.Bins(options_.rule(), worst), &bins.worst);
+    if (worst >= 0) MergeSums(sums_.Bins(options_.rule(), worst), &bins.worst);
     return bins;
   }
 

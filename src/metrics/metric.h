@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/options.h"
+#include "core/sums.h"
 #include "kernels/tile.h"
 #include "measures/diagram.h"
 #include "measures/ranked.h"
@@ -55,6 +56,10 @@ class MetricAccumulator {
   virtual void Flush() {}
   // Same family and options, both flushed; `other` may be *this.
   virtual void Merge(const MetricAccumulator& other) = 0;
+  // The sums as bytes that stay the same whatever the order of merges, and back into an accumulator
+  // made alike (core/sums.h). Of a case before Complete(), or of many.
+  virtual void Pack(SumWriter* out) const = 0;
+  virtual void Unpack(SumReader* in) = 0;
   // Adds a case that is complete to the totals of many. What keeps every voxel of a case may keep
   // less here, and says so in its page.
   virtual void MergeCase(const MetricAccumulator& whole_case) { Merge(whole_case); }
@@ -69,6 +74,17 @@ class MetricAccumulator {
   virtual std::vector<Diagram> PooledBins() const { return {}; }
   // Sufficient statistics of binned metrics.
   virtual std::vector<CellRow> Cells() const { return {}; }
+};
+
+// Merges, packs and unpacks by the fields that the accumulator `Own` lists (core/sums.h).
+template <class Own>
+class ListedSums : public MetricAccumulator {
+ public:
+  void Merge(const MetricAccumulator& other) override {
+    MergeSums(static_cast<const Own&>(other), static_cast<Own*>(this));
+  }
+  void Pack(SumWriter* out) const override { PackSums(static_cast<const Own&>(*this), out); }
+  void Unpack(SumReader* in) override { UnpackSums(in, static_cast<Own*>(this)); }
 };
 
 // How per-case values become one number.

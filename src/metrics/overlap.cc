@@ -35,7 +35,7 @@ struct ClassCounts {
 };
 
 // Overlap of prediction and labels from one confusion matrix (O1), docs/methods/overlap.md.
-class OverlapAccumulator final : public MetricAccumulator {
+class OverlapAccumulator final : public ListedSums<OverlapAccumulator> {
  public:
   OverlapAccumulator(const MetricContext& context, const OverlapOptions& options)
       : num_classes_(context.num_classes),
@@ -50,10 +50,7 @@ class OverlapAccumulator final : public MetricAccumulator {
     }
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const OverlapAccumulator&>(other);
-    for (size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += from.confusion_[i];
-  }
+  static constexpr auto SumFields() { return std::tuple(&OverlapAccumulator::confusion_); }
 
   std::vector<MetricValue> Finish() const override {
     const std::vector<ClassCounts> counts = CountClasses();

@@ -23,7 +23,7 @@ struct ScoreOptions {
 
 // Means over the labelled voxels of quantities of one voxel: (P1) to (P6) in
 // docs/methods/scores.md.
-class ScoreAccumulator final : public MetricAccumulator {
+class ScoreAccumulator final : public ListedSums<ScoreAccumulator> {
  public:
   explicit ScoreAccumulator(const ScoreOptions& options) : options_(options) {}
 
@@ -43,14 +43,10 @@ class ScoreAccumulator final : public MetricAccumulator {
     pending_ = {};
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const ScoreAccumulator&>(other);
-    count_ += from.count_;
-    correct_ += from.correct_;
-    log_loss_.Merge(from.log_loss_);
-    brier_.Merge(from.brier_);
-    entropy_.Merge(from.entropy_);
-    confidence_.Merge(from.confidence_);
+  static constexpr auto SumFields() {
+    using S = ScoreAccumulator;
+    return std::tuple(
+        &S::count_, &S::correct_, &S::log_loss_, &S::brier_, &S::entropy_, &S::confidence_);
   }
 
   std::vector<MetricValue> Finish() const override {

@@ -27,6 +27,9 @@ struct Detection {
   int64_t wrong = 0;
   int64_t both = 0;
 
+  static constexpr auto SumFields() {
+    return std::tuple(&Detection::reported, &Detection::wrong, &Detection::both);
+  }
   // (SL7) and (SL8); NaN where there is nothing to find, or nothing was reported.
   double Recall() const { return Ratio(both, wrong); }
   double Precision() const { return Ratio(both, reported); }
@@ -38,7 +41,7 @@ struct Detection {
 };
 
 // Whether confidence tells right from wrong, docs/methods/selection.md.
-class SelectionAccumulator final : public MetricAccumulator {
+class SelectionAccumulator final : public ListedSums<SelectionAccumulator> {
  public:
   SelectionAccumulator(const MetricContext& context, const SelectionOptions& options)
       : detect_below_(options.detect_below),
@@ -58,15 +61,13 @@ class SelectionAccumulator final : public MetricAccumulator {
     }
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const SelectionAccumulator&>(other);
-    sums_.Merge(from.sums_);
-    MergeDetection(from.detection_);
+  static constexpr auto SumFields() {
+    return std::tuple(&SelectionAccumulator::sums_, &SelectionAccumulator::detection_);
   }
   void MergeCase(const MetricAccumulator& whole_case) override {
     const auto& from = static_cast<const SelectionAccumulator&>(whole_case);
     sums_.MergeCase(from.sums_);
-    MergeDetection(from.detection_);
+    MergeSums(from.detection_, &detection_);
   }
 
   void Complete() override { sums_.Complete(); }
@@ -91,13 +92,6 @@ class SelectionAccumulator final : public MetricAccumulator {
   }
 
  private:
-  // By value: an accumulator may be merged with itself.
-  void MergeDetection(Detection from) {
-    detection_.reported += from.reported;
-    detection_.wrong += from.wrong;
-    detection_.both += from.both;
-  }
-
   double detect_below_;
   ForegroundLabels labels_;
   RankedSums sums_;

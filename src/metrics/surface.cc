@@ -42,10 +42,44 @@ struct Run {
   std::array<uint16_t, kTileVoxels> predicted;
 };
 
+// Runs of a case in the order in which they came, which nothing depends on.
+struct Runs {
+  std::vector<Run> list;
+
+  void Merge(const Runs& other) {
+    // By index and reserved: `other` may be *this.
+    const size_t size = other.list.size();
+    list.reserve(list.size() + size);
+    for (size_t i = 0; i < size; ++i) list.push_back(other.list[i]);
+  }
+  void Pack(SumWriter* out) const {
+    std::vector<const Run*> sorted;
+    for (const Run& run : list) sorted.push_back(&run);
+    std::sort(sorted.begin(), sorted.end(), [](const Run* a, const Run* b) {
+      return a->first_voxel < b->first_voxel;
+    });
+    out->Put(static_cast<int64_t>(sorted.size()));
+    for (const Run* run : sorted) {
+      out->Put(run->first_voxel);
+      for (const int32_t label : run->labels) out->Put(label);
+      for (const uint16_t predicted : run->predicted) out->Put(predicted);
+    }
+  }
+  void Unpack(SumReader* in) {
+    list.clear();
+    for (int64_t left = in->TakeCount(); left > 0; --left) {
+      Run& run = list.emplace_back();
+      run.first_voxel = in->Take<int64_t>();
+      for (int32_t& label : run.labels) label = in->Take<int32_t>();
+      for (uint16_t& predicted : run.predicted) predicted = in->Take<uint16_t>();
+    }
+  }
+};
+
 // Distances between surfaces, docs/methods/surface.md. Keeps labels and
 // prediction of a case until it is complete; of several cases together, numbers
 // are means over cases.
-class SurfaceAccumulator final : public MetricAccumulator {
+class SurfaceAccumulator final : public ListedSums<SurfaceAccumulator> {
  public:
   SurfaceAccumulator(const MetricContext& context, const SurfaceOptions& options)
       : options_(options),
@@ -55,26 +89,21 @@ class SurfaceAccumulator final : public MetricAccumulator {
         totals_(static_cast<size_t>(num_classes_)) {}
 
   void Add(const EvalTile& tile) override {
-    Run& run = runs_.emplace_back();
+    Run& run = runs_.list.emplace_back();
     run.first_voxel = tile.first_voxel;
     std::copy_n(tile.labels, kTileVoxels, run.labels.begin());
     std::copy_n(tile.predicted, kTileVoxels, run.predicted.begin());
   }
 
-  void Merge(const MetricAccumulator& other) override {
-    const auto& from = static_cast<const SurfaceAccumulator&>(other);
-    // By index and reserved: `other` may be *this.
-    const size_t size = from.runs_.size();
-    runs_.reserve(runs_.size() + size);
-    for (size_t i = 0; i < size; ++i) runs_.push_back(from.runs_[i]);
-    AddTotals(from.totals_);
+  static constexpr auto SumFields() {
+    return std::tuple(&SurfaceAccumulator::runs_, &SurfaceAccumulator::totals_);
   }
   void MergeCase(const MetricAccumulator& whole_case) override {
-    AddTotals(static_cast<const SurfaceAccumulator&>(whole_case).CompleteTotals());
+    MergeSums(static_cast<const SurfaceAccumulator&>(whole_case).CompleteTotals(), &totals_);
   }
   void Complete() override {
     totals_ = CompleteTotals();
-    runs_.clear();
+    runs_.list.clear();
   }
 
   std::vector<MetricValue> Finish() const override {
@@ -98,6 +127,7 @@ class SurfaceAccumulator final : public MetricAccumulator {
     ExactSum sum;
     int64_t count = 0;
 
+    static constexpr auto SumFields() { return std::tuple(&ScoreMean::sum, &ScoreMean::count); }
     double value() const { return sum.value() / static_cast<double>(count); }
   };
   using Totals = std::vector<std::array<ScoreMean, kNumScores>>;
@@ -108,22 +138,13 @@ class SurfaceAccumulator final : public MetricAccumulator {
     ++mean->count;
   }
 
-  void AddTotals(const Totals& other) {
-    for (size_t c = 0; c < totals_.size(); ++c) {
-      for (size_t k = 0; k < kNumScores; ++k) {
-        totals_[c][k].sum.Merge(other[c][k].sum);
-        totals_[c][k].count += other[c][k].count;
-      }
-    }
-  }
-
   // The totals with the case whose voxels are here.
   Totals CompleteTotals() const {
     Totals totals = totals_;
-    if (runs_.empty()) return totals;
+    if (runs_.list.empty()) return totals;
     std::vector<int32_t> labels(static_cast<size_t>(grid_.num_voxels()), kNoLabel);
     std::vector<uint16_t> predicted(labels.size());
-    for (const Run& run : runs_) {
+    for (const Run& run : runs_.list) {
       const auto first = static_cast<size_t>(run.first_voxel);
       const size_t count = std::min<size_t>(kTileVoxels, labels.size() - first);
       std::copy_n(run.labels.begin(), count, labels.begin() + run.first_voxel);
@@ -160,7 +181,7 @@ class SurfaceAccumulator final : public MetricAccumulator {
   int64_t num_classes_;
   int64_t background_;
   VoxelGrid grid_;
-  std::vector<Run> runs_;
+  Runs runs_;
   Totals totals_;
 };
 

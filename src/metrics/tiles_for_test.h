@@ -196,6 +196,18 @@ inline std::vector<uint64_t> Bits(const MetricAccumulator& accumulator) {
   return bits;
 }
 
+inline std::string Packed(const MetricAccumulator& accumulator) {
+  SumWriter out;
+  accumulator.Pack(&out);
+  return out.Bytes();
+}
+
+inline void Unpack(const std::string& bytes, MetricAccumulator* accumulator) {
+  SumReader in(bytes);
+  accumulator->Unpack(&in);
+  in.ExpectEnd();
+}
+
 // acc <- acc merged with itself `times` times: 2^times as many voxels.
 inline void Double(MetricAccumulator* accumulator, int times) {
   for (int i = 0; i < times; ++i) accumulator->Merge(*accumulator);

@@ -43,6 +43,8 @@ class Accumulators {
   void Flush();
   void Merge(const Accumulators& other);
   void MergeCase(const Accumulators& whole_case);
+  void Pack(SumWriter* out) const { PackSums(families_, out); }
+  void Unpack(SumReader* in) { UnpackSums(in, &families_); }
   void Complete();
   // Frees the sums, which are not used any more.
   void Clear() { families_.clear(); }

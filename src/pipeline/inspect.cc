@@ -2,12 +2,13 @@
 #include "segcal/inspect.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "calibrators/list.h"
 #include "core/throw.h"
+#include "data/reduce.h"
 #include "data/repeats.h"
 #include "kernels/softmax.h"
 #include "metrics/metric.h"
@@ -35,45 +36,66 @@ std::vector<Accumulator> FreeEnergyBySize(int64_t num_classes, int64_t num_membe
   return by_size;
 }
 
-// Sums of one case in one worker.
+// The earliest voxel of a case that repeats others, so that it does not depend on threads.
+struct RepeatExample {
+  int64_t voxel = -1;
+  std::vector<double> logits;
+
+  void Merge(const RepeatExample& other) {
+    if (other.voxel >= 0 && (voxel < 0 || other.voxel < voxel)) *this = other;
+  }
+  void Pack(SumWriter* out) const {
+    out->Put(voxel);
+    out->Put(static_cast<int64_t>(logits.size()));
+    for (const double logit : logits) out->Put(logit);
+  }
+  void Unpack(SumReader* in) {
+    voxel = in->Take<int64_t>();
+    logits.resize(static_cast<size_t>(in->TakeCount()));
+    for (double& logit : logits) logit = in->Take<double>();
+  }
+};
+
+// Sums of one case.
 struct CaseSums {
   CaseSums(int64_t num_classes, int64_t num_members)
       : label_counts(static_cast<size_t>(num_classes)),
         decision_counts(static_cast<size_t>(num_classes)),
         free_energy(FreeEnergyBySize(num_classes, num_members)) {}
 
-  void Merge(const CaseSums& other) {
-    for (size_t c = 0; c < label_counts.size(); ++c) {
-      label_counts[c] += other.label_counts[c];
-      decision_counts[c] += other.decision_counts[c];
-    }
-    correct += other.correct;
-    repeated += other.repeated;
-    for (size_t m = 0; m < free_energy.size(); ++m) free_energy[m]->Merge(*other.free_energy[m]);
-    // The earliest voxel, so that the example does not depend on threads.
-    if (other.example_voxel >= 0 && (example_voxel < 0 || other.example_voxel < example_voxel)) {
-      example_voxel = other.example_voxel;
-      example = other.example;
-    }
+  void Flush() {
+    for (const Accumulator& part : free_energy) part->Flush();
+  }
+  static constexpr auto SumFields() {
+    using S = CaseSums;
+    return std::tuple(&S::label_counts,
+                      &S::decision_counts,
+                      &S::correct,
+                      &S::repeated,
+                      &S::renormalised,
+                      &S::example,
+                      &S::free_energy);
   }
 
   std::vector<int64_t> label_counts;
   std::vector<int64_t> decision_counts;
   int64_t correct = 0;
   int64_t repeated = 0;
-  int64_t example_voxel = -1;
-  std::vector<double> example;
+  int64_t renormalised = 0;
+  RepeatExample example;
   std::vector<Accumulator> free_energy;  // of the first 1, 2, ... members
 };
 
 void AddRepeats(const Tile& tile, CaseSums* sums) {
   const Repeats repeats = FindRepeats(tile);
   sums->repeated += repeats.voxels;
-  if (repeats.example < 0 || sums->example_voxel >= 0) return;
-  sums->example_voxel = tile.first_voxel + repeats.example;
+  RepeatExample& first = sums->example;
+  // A worker sees the blocks of a case in order.
+  if (repeats.example < 0 || first.voxel >= 0) return;
+  first.voxel = tile.first_voxel + repeats.example;
   for (int64_t c = 0; c < tile.num_classes; ++c) {
-    sums->example.push_back(static_cast<double>(tile.logits[c * kTileVoxels + repeats.example]) +
-                            tile.offset[repeats.example]);
+    first.logits.push_back(static_cast<double>(tile.logits[c * kTileVoxels + repeats.example]) +
+                           tile.offset[repeats.example]);
   }
 }
 
@@ -102,12 +124,10 @@ void AddCounts(const Tile& tile, CaseSums* sums) {
   }
 }
 
-// Adds a block; the result is the number of rows that were renormalised.
-int64_t AddBlock(VoxelBlock* block, TileBuffer* buffer, CaseSums* sums) {
-  int64_t renormalised = 0;
+void AddBlock(VoxelBlock* block, TileBuffer* buffer, CaseSums* sums) {
   for (int64_t t = 0; t < block->num_tiles(); ++t) {
     const Tile whole = block->PoolTileInto(t, Pooling{}, buffer);
-    renormalised += block->TakeRenormalised();
+    sums->renormalised += block->TakeRenormalised();
     AddCounts(whole, sums);
     AddRepeats(whole, sums);
     AddFreeEnergy(whole, sums->free_energy.back().get());
@@ -117,8 +137,7 @@ int64_t AddBlock(VoxelBlock* block, TileBuffer* buffer, CaseSums* sums) {
     }
     block->TakeRenormalised();  // the same rows again
   }
-  for (const Accumulator& part : sums->free_energy) part->Flush();
-  return renormalised;
+  FlushSums(sums);
 }
 
 double FindNumber(const MetricAccumulator& sums, const std::string& name) {
@@ -170,12 +189,14 @@ FreeEnergySpread SummariseSpread(const std::vector<CaseSummary>& cases, size_t m
   return spread;
 }
 
-void AddTotals(const std::vector<CaseSums>& totals, DatasetSummary* summary) {
-  summary->label_counts.resize(totals.front().label_counts.size());
+void AddTotals(const std::vector<std::optional<CaseSums>>& totals, DatasetSummary* summary) {
+  summary->label_counts.resize(totals.front()->label_counts.size());
   summary->decision_counts.resize(summary->label_counts.size());
-  for (const CaseSums& part : totals) {
-    if (summary->repeated_example.empty()) summary->repeated_example = part.example;
+  for (const auto& total : totals) {
+    const CaseSums& part = *total;
+    if (summary->repeated_example.empty()) summary->repeated_example = part.example.logits;
     summary->repeated += part.repeated;
+    summary->renormalised += part.renormalised;
     for (size_t c = 0; c < part.label_counts.size(); ++c) {
       summary->label_counts[c] += part.label_counts[c];
       summary->decision_counts[c] += part.decision_counts[c];
@@ -198,36 +219,28 @@ DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
   const CaseStream stream(cases, {Pooling{}}, MakeStreamOptions(options));
   const int64_t num_classes = dataset.num_classes();
   const auto num_members = static_cast<int64_t>(cases.cases.front().members.size());
-  const auto workers = static_cast<size_t>(stream.num_workers());
-  std::vector<std::vector<std::unique_ptr<CaseSums>>> sums(cases.cases.size());
-  for (auto& per_worker : sums) per_worker.resize(workers);
-  std::vector<TileBuffer> buffers(workers);
-  std::atomic<int64_t> renormalised{0};
+  std::vector<WorkerSums<CaseSums>> sums;
+  for (size_t c = 0; c < cases.cases.size(); ++c)
+    sums.emplace_back(stream.num_workers(), [=] { return CaseSums(num_classes, num_members); });
+  std::vector<TileBuffer> buffers(static_cast<size_t>(stream.num_workers()));
   summary.cases.resize(sums.size());
-  std::vector<CaseSums> totals;
-  for (size_t c = 0; c < sums.size(); ++c) totals.emplace_back(num_classes, num_members);
-
+  std::vector<std::optional<CaseSums>> totals(sums.size());
   stream.ForEachBlock(
       "inspect",
       [&](VoxelBlock& block, int64_t c, int worker) {
-        const auto w = static_cast<size_t>(worker);
-        auto& mine = sums[static_cast<size_t>(c)][w];
-        if (!mine) mine = std::make_unique<CaseSums>(num_classes, num_members);
-        renormalised += AddBlock(&block, &buffers[w], mine.get());
+        AddBlock(&block,
+                 &buffers[static_cast<size_t>(worker)],
+                 &sums[static_cast<size_t>(c)].At(worker));
       },
       [&](int64_t c, const CaseReader& reader) {
         const auto i = static_cast<size_t>(c);
-        for (const auto& part : sums[i]) {
-          if (part) totals[i].Merge(*part);
-        }
-        sums[i].clear();
-        summary.cases[i] = Summarise(cases.cases[i], reader, totals[i]);
+        totals[i].emplace(sums[i].TakeTotal());
+        summary.cases[i] = Summarise(cases.cases[i], reader, *totals[i]);
       });
 
   AddTotals(totals, &summary);
   for (size_t m = 0; m < static_cast<size_t>(num_members); ++m)
     summary.free_energy.push_back(SummariseSpread(summary.cases, m));
-  summary.renormalised = renormalised;
   return summary;
 }
 

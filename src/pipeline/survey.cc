@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/survey.h"
 
-#include <atomic>
-
 #include "core/exact_sum.h"
+#include "data/reduce.h"
 #include "data/repeats.h"
 #include "kernels/emit.h"
 #include "methods/shared/temperature_pass.h"
@@ -27,17 +26,19 @@ struct SurveySums {
     below_max += pending.below_max;
     pending = {};
   }
-  void Merge(const SurveySums& other) noexcept {
-    at_one.Merge(other.at_one);
-    at_beta.Merge(other.at_beta);
-    slope_at_zero.Merge(other.slope_at_zero);
-    margins_count += other.margins_count;
-    below_max += other.below_max;
-    voxels += other.voxels;
-    repeated += other.repeated;
-    flat += other.flat;
-    for (size_t i = 0; i < confusion.size(); ++i) confusion[i] += other.confusion[i];
-    hash += other.hash;
+  static constexpr auto SumFields() {
+    using S = SurveySums;
+    return std::tuple(&S::at_one,
+                      &S::at_beta,
+                      &S::slope_at_zero,
+                      &S::margins_count,
+                      &S::below_max,
+                      &S::voxels,
+                      &S::repeated,
+                      &S::flat,
+                      &S::renormalised,
+                      &S::confusion,
+                      &S::hash);
   }
 
   TemperatureTotals at_one;
@@ -49,6 +50,7 @@ struct SurveySums {
   int64_t voxels = 0;
   int64_t repeated = 0;
   int64_t flat = 0;
+  int64_t renormalised = 0;
   std::vector<int64_t> confusion;  // [decision][label], of the labelled voxels
   uint64_t hash = 0;
 };
@@ -84,6 +86,17 @@ uint64_t PlaceSeed(int64_t case_index, int64_t first_voxel) {
          static_cast<uint64_t>(first_voxel) * 0xD1B54A32D192ED03u;
 }
 
+void AddTile(const Tile& tile, int64_t case_index, double sample_beta, SurveySums* sums) {
+  AddTemperatureSums(tile, 1.0, sums->at_one.pending());
+  if (sample_beta != 1.0) AddTemperatureSums(tile, sample_beta, sums->at_beta.pending());
+  AddLabelMargins(tile, &sums->pending);
+  CountClasses(tile, &sums->confusion);
+  sums->hash += HashTile(tile, PlaceSeed(case_index, tile.first_voxel));
+  sums->repeated += FindRepeats(tile).voxels;
+  sums->voxels += tile.count;
+  sums->flat += CountFlat(tile);
+}
+
 }  // namespace
 
 double TemperatureOfSample(const TileSample& sample, int num_threads) {
@@ -104,27 +117,14 @@ double TemperatureOfSample(const TileSample& sample, int num_threads) {
 
 Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sample_beta) {
   const int64_t num_classes = stream.dataset().num_classes();
-  std::vector<SurveySums> sums(static_cast<size_t>(stream.num_workers()), SurveySums(num_classes));
-  std::vector<TileBuffer> buffers(sums.size());
-  std::atomic<int64_t> renormalised{0};
-  stream.ForEachBlock("survey", [&](VoxelBlock& block, int64_t case_index, int worker) {
-    SurveySums& mine = sums[static_cast<size_t>(worker)];
-    for (int64_t t = 0; t < block.num_tiles(); ++t) {
-      const Tile tile = block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)]);
-      AddTemperatureSums(tile, 1.0, mine.at_one.pending());
-      if (sample_beta != 1.0) AddTemperatureSums(tile, sample_beta, mine.at_beta.pending());
-      AddLabelMargins(tile, &mine.pending);
-      CountClasses(tile, &mine.confusion);
-      mine.hash += HashTile(tile, PlaceSeed(case_index, tile.first_voxel));
-      mine.repeated += FindRepeats(tile).voxels;
-      mine.voxels += tile.count;
-      mine.flat += CountFlat(tile);
-    }
-    mine.Flush();
-    renormalised += block.TakeRenormalised();
-  });
-  SurveySums total(num_classes);
-  for (const SurveySums& part : sums) total.Merge(part);
+  const auto add =
+      [&](VoxelBlock& block, int64_t case_index, TileBuffer* buffer, SurveySums* sums) {
+        for (int64_t t = 0; t < block.num_tiles(); ++t)
+          AddTile(block.PoolTileInto(t, pooling, buffer), case_index, sample_beta, sums);
+        sums->renormalised += block.TakeRenormalised();
+      };
+  const SurveySums total = ReduceBlocks(
+      stream, "survey", [&] { return SurveySums(num_classes); }, add);
 
   Survey survey;
   survey.voxels = total.voxels;
@@ -140,7 +140,7 @@ Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sampl
   survey.sample_beta = sample_beta;
   survey.at_sample_beta = sample_beta != 1.0 ? total.at_beta.Sums() : survey.at_one;
   survey.hash = total.hash;
-  survey.renormalised = renormalised.load();
+  survey.renormalised = total.renormalised;
   return survey;
 }
 

@@ -159,7 +159,7 @@ double Study::PooledValue(const MetricNumber& number,
     std::vector<Bin> total(repeat.front().size());
     for (const int64_t drawn : draw.cases) {
       const std::vector<Bin>& bins = repeat[static_cast<size_t>(drawn)];
-      for (size_t k = 0; k < total.size(); ++k) total[k].Merge(bins[k]);
+      MergeSums(bins, &total);
     }
     sum += number.of_bins(total);
   }

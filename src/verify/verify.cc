@@ -6,6 +6,7 @@
 
 #include "core/parallel.h"
 #include "core/throw.h"
+#include "methods/shared/bound_pass.h"
 #include "pipeline/compatible.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
@@ -49,6 +50,11 @@ struct VerifyWorkspace {
   VerifyWorkspace(const ModelState& model, int64_t max_examples)
       : emitted(model, max_examples), offsets(model, max_examples) {}
 
+  void Merge(const VerifyWorkspace& other) {
+    emitted.Merge(other.emitted);
+    offsets.Merge(other.offsets);
+  }
+
   EmittedChecks emitted;
   OffsetCheck offsets;
   TileBuffer tile;
@@ -83,7 +89,7 @@ class Verification {
   void CheckMixed() {
     const bool raw =
         state_.input == InputKind::kLogits && state_.spec.pooling.rule == PoolRule::kMeanLogits;
-    auto workspaces =
+    const VerifyWorkspace total =
         ForEachGenerated("verify emitted rows", [&](int64_t index, VerifyWorkspace* work) {
           const GeneratedCase made = generator_.Mixed(index);
           const auto reader = generator_.Open(made);
@@ -100,7 +106,7 @@ class Verification {
             work->emitted.Add(*bound, tile, work->scores.data(), index, Naming(made, tile));
           }
         });
-    AddChecks("generated", &workspaces);
+    AddChecks("generated", total);
   }
 
   // The same logits twice, the second time with offsets.
@@ -111,25 +117,26 @@ class Verification {
       result_.checks.push_back(std::move(check));
       return;
     }
-    auto workspaces = ForEachGenerated("verify offsets", [&](int64_t index, VerifyWorkspace* work) {
-      const GeneratedCase made = generator_.OnGrid(index);
-      const GeneratedCase shifted = generator_.WithOffsets(made);
-      const auto reader = generator_.Open(made);
-      const auto shifted_reader = generator_.Open(shifted);
-      const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling, {});
-      const auto shifted_bound = state_.calibrator->Bind(*shifted_reader, state_.spec.pooling, {});
-      VoxelBlock block, shifted_block;
-      block.Read(*reader, 0, kBlockVoxels);
-      shifted_block.Read(*shifted_reader, 0, kBlockVoxels);
-      for (int64_t t = 0; t < block.num_tiles(); ++t) {
-        const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
-        const Tile other = shifted_block.PoolTileInto(t, state_.spec.pooling, &work->shifted_tile);
-        work->offsets.Add(*bound, tile, *shifted_bound, other, index, Naming(made, tile));
-      }
-    });
-    for (size_t w = 1; w < workspaces.size(); ++w)
-      workspaces[0].offsets.Merge(workspaces[w].offsets);
-    result_.checks.push_back(workspaces[0].offsets.Finish());
+    const VerifyWorkspace total =
+        ForEachGenerated("verify offsets", [&](int64_t index, VerifyWorkspace* work) {
+          const GeneratedCase made = generator_.OnGrid(index);
+          const GeneratedCase shifted = generator_.WithOffsets(made);
+          const auto reader = generator_.Open(made);
+          const auto shifted_reader = generator_.Open(shifted);
+          const auto bound = state_.calibrator->Bind(*reader, state_.spec.pooling, {});
+          const auto shifted_bound =
+              state_.calibrator->Bind(*shifted_reader, state_.spec.pooling, {});
+          VoxelBlock block, shifted_block;
+          block.Read(*reader, 0, kBlockVoxels);
+          shifted_block.Read(*shifted_reader, 0, kBlockVoxels);
+          for (int64_t t = 0; t < block.num_tiles(); ++t) {
+            const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile);
+            const Tile other =
+                shifted_block.PoolTileInto(t, state_.spec.pooling, &work->shifted_tile);
+            work->offsets.Add(*bound, tile, *shifted_bound, other, index, Naming(made, tile));
+          }
+        });
+    result_.checks.push_back(total.offsets.Finish());
   }
 
   void CheckDataset(const Dataset& dataset) {
@@ -139,34 +146,22 @@ class Verification {
     const Pooling& pooling = state_.spec.pooling;
     const Dataset cases = ReadableCases(split, {pooling}, options_.run, &result_.skipped);
     const CaseStream stream(cases, {pooling}, MakeStreamOptions(options_.run));
-    std::vector<VerifyWorkspace> workspaces = MakeWorkspaces(stream.num_workers());
-    struct BoundCase {
-      std::once_flag made;
-      std::unique_ptr<BoundCalibrator> bound;
-    };
-    std::vector<BoundCase> bounds(static_cast<size_t>(stream.num_cases()));
-    stream.ForEachBlock(
+    BoundCases bound(stream, *state_.calibrator, pooling);
+    const VerifyWorkspace total = ReduceBlocks(
+        stream,
         "verify " + dataset.name,
-        [&](VoxelBlock& block, int64_t c, int worker) {
-          BoundCase& own = bounds[static_cast<size_t>(c)];
-          std::call_once(own.made, [&] {
-            own.bound = state_.calibrator->Bind(block.reader(), pooling, MakeBindOptions(stream));
-          });
-          AddBlock(*own.bound, c, &block, &workspaces[static_cast<size_t>(worker)]);
+        [&] { return EmptyWorkspace(); },
+        [&](VoxelBlock& block, int64_t c, TileBuffer*, VerifyWorkspace* work) {
+          AddBlock(bound.Find(c, block.reader()), c, &block, work);
         },
-        [&](int64_t c, const CaseReader&) { bounds[static_cast<size_t>(c)].bound.reset(); });
-    AddChecks("dataset", &workspaces);
+        [&](int64_t c, const CaseReader&) { bound.Release(c); });
+    AddChecks("dataset", total);
   }
 
   VerifyResult Finish() { return std::move(result_); }
 
  private:
-  std::vector<VerifyWorkspace> MakeWorkspaces(int num_workers) const {
-    std::vector<VerifyWorkspace> workspaces;
-    workspaces.reserve(static_cast<size_t>(num_workers));
-    for (int w = 0; w < num_workers; ++w) workspaces.emplace_back(state_, options_.max_examples);
-    return workspaces;
-  }
+  VerifyWorkspace EmptyWorkspace() const { return {state_, options_.max_examples}; }
 
   // As many threads as asked for, if memory has room for what each generates.
   int NumWorkers() const {
@@ -178,20 +173,21 @@ class Verification {
   }
 
   template <class Work>
-  std::vector<VerifyWorkspace> ForEachGenerated(const std::string& stage, const Work& work) const {
-    const int num_workers = NumWorkers();
-    std::vector<VerifyWorkspace> workspaces = MakeWorkspaces(num_workers);
+  VerifyWorkspace ForEachGenerated(const std::string& stage, const Work& work) const {
     const int64_t num_cases = (options_.voxels + kBlockVoxels - 1) / kBlockVoxels;
     std::mutex mutex;
     int64_t done = 0;
-    ParallelFor(num_cases, num_workers, [&](int64_t index, int worker) {
-      work(index, &workspaces[static_cast<size_t>(worker)]);
-      if (!options_.run.progress) return;
-      const std::lock_guard lock(mutex);
-      done += kBlockVoxels;
-      options_.run.progress({.stage = stage, .done = done, .total = num_cases * kBlockVoxels});
-    });
-    return workspaces;
+    return ReduceItems(
+        num_cases,
+        NumWorkers(),
+        [&] { return EmptyWorkspace(); },
+        [&](int64_t index, VerifyWorkspace* workspace) {
+          work(index, workspace);
+          if (!options_.run.progress) return;
+          const std::lock_guard lock(mutex);
+          done += kBlockVoxels;
+          options_.run.progress({.stage = stage, .done = done, .total = num_cases * kBlockVoxels});
+        });
   }
 
   static Describe Naming(const GeneratedCase& made, const Tile& tile) {
@@ -221,10 +217,9 @@ class Verification {
     }
   }
 
-  void AddChecks(const char* input, std::vector<VerifyWorkspace>* workspaces) {
-    EmittedChecks& total = workspaces->front().emitted;
-    for (size_t w = 1; w < workspaces->size(); ++w) total.Merge((*workspaces)[w].emitted);
-    for (VerifyCheck& check : total.Finish(input)) result_.checks.push_back(std::move(check));
+  void AddChecks(const char* input, const VerifyWorkspace& total) {
+    for (VerifyCheck& check : total.emitted.Finish(input))
+      result_.checks.push_back(std::move(check));
   }
 
   const ModelState& state_;

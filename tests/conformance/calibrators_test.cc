@@ -9,6 +9,7 @@
 #include "calibrators/list.h"
 #include "core/json.h"
 #include "core/rng.h"
+#include "data/reduce.h"
 #include "pipeline/fit.h"
 #include "pipeline/model.h"
 #include "segcal/apply.h"
@@ -72,6 +73,16 @@ TEST_P(EveryCalibrator, CountsItsParameters) {
     EXPECT_GE(counts.identifiable, 0);
     EXPECT_GE(counts.optimised, counts.identifiable);
   }
+}
+
+// What every fit sums up can be packed, sent and joined in any order: the model stays the same.
+TEST_P(EveryCalibrator, FitsTheSameWhereSumsGoThroughBytes) {
+  const Scene scene = MakeScene({.num_cases = 6, .num_classes = 4});
+  const std::string expected = FitTo(scene, 3).ToJson();
+  reduce_through_bytes = true;
+  const std::string joined = FitTo(scene, 3).ToJson();
+  reduce_through_bytes = false;
+  EXPECT_EQ(joined, expected);
 }
 
 // Sums in double of emitted float32 rows: (C + 8) 2^-24.

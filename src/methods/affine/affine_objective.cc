@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "data/reduce.h"
 #include "methods/affine/affine_evaluator.h"
 
 namespace segcal {
@@ -25,7 +26,7 @@ class AffineTotals {
   void Flush() noexcept {
     for (Expert& e : experts_) {
       if (e.pending.count == 0.0) continue;
-      e.count += e.pending.count;
+      e.count += static_cast<int64_t>(e.pending.count);
       e.loss.Add(e.pending.loss);
       for (size_t k = 0; k < e.gradient.size(); ++k) e.gradient[k].Add(e.pending.gradient[k]);
       std::fill(e.pending.gradient.begin(), e.pending.gradient.end(), 0.0);
@@ -33,21 +34,11 @@ class AffineTotals {
       e.pending.loss = 0.0;
     }
   }
-  void Merge(const AffineTotals& other) {
-    for (size_t i = 0; i < experts_.size(); ++i) {
-      if (other.experts_[i].gradient.empty()) continue;
-      experts_[i].gradient.resize(num_parameters_);
-      experts_[i].count += other.experts_[i].count;
-      experts_[i].loss.Merge(other.experts_[i].loss);
-      for (size_t k = 0; k < experts_[i].gradient.size(); ++k) {
-        experts_[i].gradient[k].Merge(other.experts_[i].gradient[k]);
-      }
-    }
-  }
+  static constexpr auto SumFields() { return std::tuple(&AffineTotals::experts_); }
   std::vector<ExpertSums> Sums() const {
     std::vector<ExpertSums> sums(experts_.size());
     for (size_t i = 0; i < sums.size(); ++i) {
-      sums[i].count = experts_[i].count;
+      sums[i].count = static_cast<double>(experts_[i].count);
       sums[i].loss = experts_[i].loss.value();
       for (const ExactSum& sum : experts_[i].gradient) sums[i].gradient.push_back(sum.value());
       sums[i].gradient.resize(num_parameters_);
@@ -58,9 +49,13 @@ class AffineTotals {
  private:
   struct Expert {
     ExpertSums pending;
-    double count = 0.0;
+    int64_t count = 0;
     ExactSum loss;
-    std::vector<ExactSum> gradient;
+    std::vector<ExactSum> gradient;  // empty without voxels
+
+    static constexpr auto SumFields() {
+      return std::tuple(&Expert::count, &Expert::loss, &Expert::gradient);
+    }
   };
   size_t num_parameters_;
   std::vector<Expert> experts_;
@@ -88,13 +83,14 @@ class Worker {
       }
     }
   }
-  void EndBlock() {
+  void Flush() {
     for (int64_t e = 0; e < shape_.num_experts(); ++e) {
       if (batches_[static_cast<size_t>(e)].count() > 0) Evaluate(e);
     }
     totals_.Flush();
   }
-  AffineTotals& totals() noexcept { return totals_; }
+  static constexpr auto SumFields() { return std::tuple(&Worker::totals_); }
+  std::vector<ExpertSums> Sums() const { return totals_.Sums(); }
 
  private:
   void Evaluate(int64_t expert) {
@@ -121,18 +117,13 @@ std::vector<ExpertSums> AffinePass(const CaseStream& stream,
   std::vector<ExpertWeights> weights;
   weights.reserve(parameters.size());
   for (const std::vector<double>& p : parameters) weights.emplace_back(shape, p);
-  std::vector<Worker> workers;
-  workers.reserve(static_cast<size_t>(stream.num_workers()));
-  for (int w = 0; w < stream.num_workers(); ++w) workers.emplace_back(shape, weights);
-  std::vector<TileBuffer> buffers(workers.size());
-  stream.ForEachBlock(stage, [&](VoxelBlock& block, int64_t, int worker) {
-    const auto w = static_cast<size_t>(worker);
+  const auto add = [&](VoxelBlock& block, int64_t, TileBuffer* buffer, Worker* worker) {
     for (int64_t t = 0; t < block.num_tiles(); ++t)
-      workers[w].Add(block.PoolTileInto(t, pooling, &buffers[w]));
-    workers[w].EndBlock();
-  });
-  for (size_t w = 1; w < workers.size(); ++w) workers[0].totals().Merge(workers[w].totals());
-  return workers[0].totals().Sums();
+      worker->Add(block.PoolTileInto(t, pooling, buffer));
+  };
+  return ReduceBlocks(
+             stream, stage, [&] { return Worker(shape, weights); }, add)
+      .Sums();
 }
 
 }  // namespace segcal

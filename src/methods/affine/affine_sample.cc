@@ -7,6 +7,7 @@
 
 #include "core/parallel.h"
 #include "core/rng.h"
+#include "data/reduce.h"
 #include "methods/affine/affine_evaluator.h"
 
 namespace segcal {
@@ -77,7 +78,47 @@ class Drawer {
       Keep(tile, v, {case_index, voxel}, static_cast<float>(1.0 / shares_[stratum]));
     }
   }
-  std::vector<Column>& columns(size_t expert) noexcept { return columns_[expert]; }
+  // Moves: all columns together may take much of the memory.
+  void Merge(Drawer&& other) {
+    for (size_t e = 0; e < columns_.size(); ++e) {
+      std::move(
+          other.columns_[e].begin(), other.columns_[e].end(), std::back_inserter(columns_[e]));
+      other.columns_[e] = {};
+    }
+  }
+  void Pack(SumWriter* out) const {
+    for (const std::vector<Column>& columns : columns_) {
+      out->Put(static_cast<int64_t>(columns.size()));
+      for (const Column& column : columns) {
+        out->Put(column.place.first);
+        out->Put(column.place.second);
+        out->Put(column.label);
+        out->Put(column.weight);
+        for (const float feature : column.features) out->Put(feature);
+      }
+    }
+  }
+  void Unpack(SumReader* in) {
+    for (std::vector<Column>& columns : columns_) {
+      columns.resize(static_cast<size_t>(in->TakeCount()));
+      for (Column& column : columns) {
+        column.place.first = in->Take<int64_t>();
+        column.place.second = in->Take<int64_t>();
+        column.label = in->Take<int32_t>();
+        column.weight = in->Take<float>();
+        column.features.resize(static_cast<size_t>(shape_.num_features() - 1));
+        for (float& feature : column.features) feature = in->Take<float>();
+      }
+    }
+  }
+  // The columns of one expert, in the order of the data.
+  std::vector<Column> TakeColumns(size_t expert) {
+    std::vector<Column> columns = std::move(columns_[expert]);
+    std::sort(columns.begin(), columns.end(), [](const Column& a, const Column& b) {
+      return a.place < b.place;
+    });
+    return columns;
+  }
 
  private:
   void Keep(const Tile& tile, int64_t v, std::pair<int64_t, int64_t> place, float weight) {
@@ -98,20 +139,6 @@ class Drawer {
   std::vector<ExpertBatch> single_;           // one voxel at a time
   std::vector<std::vector<Column>> columns_;  // [expert]
 };
-
-// The columns of one expert from all workers, in the order of the data.
-std::vector<Column> TakeColumns(std::vector<Drawer>* drawers, size_t expert) {
-  std::vector<Column> columns;
-  for (Drawer& drawer : *drawers) {
-    std::move(
-        drawer.columns(expert).begin(), drawer.columns(expert).end(), std::back_inserter(columns));
-    drawer.columns(expert) = {};
-  }
-  std::sort(columns.begin(), columns.end(), [](const Column& a, const Column& b) {
-    return a.place < b.place;
-  });
-  return columns;
-}
 
 // Sums go chunk by chunk, whoever computes them.
 constexpr size_t kChunks = 4;
@@ -150,18 +177,14 @@ ExpertSample::ExpertSample(const CaseStream& stream,
       batches_(static_cast<size_t>(shape.num_experts())),
       weights_(batches_.size(), 0.0) {
   const std::vector<double> shares = ShareOut(shape, confusion, sizes);
-  std::vector<Drawer> drawers;
-  drawers.reserve(static_cast<size_t>(stream.num_workers()));
-  for (int w = 0; w < stream.num_workers(); ++w) drawers.emplace_back(shape, shares, seed);
-  std::vector<TileBuffer> buffers(drawers.size());
-  stream.ForEachBlock("sample", [&](VoxelBlock& block, int64_t c, int worker) {
-    const auto w = static_cast<size_t>(worker);
-    for (int64_t t = 0; t < block.num_tiles(); ++t) {
-      drawers[w].Add(block.PoolTileInto(t, pooling, &buffers[w]), c);
-    }
-  });
+  const auto add = [&](VoxelBlock& block, int64_t c, TileBuffer* buffer, Drawer* drawer) {
+    for (int64_t t = 0; t < block.num_tiles(); ++t)
+      drawer->Add(block.PoolTileInto(t, pooling, buffer), c);
+  };
+  Drawer drawer = ReduceBlocks(
+      stream, "sample", [&] { return Drawer(shape, shares, seed); }, add);
   for (size_t e = 0; e < batches_.size(); ++e) {
-    for (Column& column : TakeColumns(&drawers, e)) {
+    for (Column& column : drawer.TakeColumns(e)) {
       if (batches_[e].empty() || batches_[e].back().full()) {
         batches_[e].emplace_back(shape, static_cast<int64_t>(e));
       }

@@ -28,17 +28,6 @@ LogScale MakeLogScale(const Tile& tile, int64_t v, double temperature, const flo
   return {.largest = largest, .log_sum = std::log(sum)};
 }
 
-struct CountTotals {
-  SelectionCounts counts;
-  void Flush() noexcept {}
-  void Merge(const CountTotals& other) noexcept {
-    counts.labelled += other.counts.labelled;
-    counts.wrong += other.counts.wrong;
-    counts.flagged += other.counts.flagged;
-    counts.flagged_wrong += other.counts.flagged_wrong;
-  }
-};
-
 }  // namespace
 
 void ScaleVoxel(
@@ -84,7 +73,7 @@ SelectionCounts CountSelection(const CaseStream& stream,
                                const Pooling& pooling,
                                const Calibrator& base,
                                const Selector& selector) {
-  const auto add = [&](const Tile& tile, const BoundCalibrator& bound, CountTotals* totals) {
+  const auto add = [&](const Tile& tile, const BoundCalibrator& bound, SelectionCounts* counts) {
     uint8_t flagged[kTileVoxels];
     selector.Flag(tile, flagged);
     BaseDecisions decisions;
@@ -92,13 +81,13 @@ SelectionCounts CountSelection(const CaseStream& stream,
     for (int64_t v = 0; v < tile.count; ++v) {
       if (tile.labels[v] == kNoLabel) continue;
       const bool wrong = tile.labels[v] != decision[v];
-      ++totals->counts.labelled;
-      totals->counts.wrong += wrong ? 1 : 0;
-      totals->counts.flagged += flagged[v];
-      totals->counts.flagged_wrong += wrong ? flagged[v] : 0;
+      ++counts->labelled;
+      counts->wrong += wrong ? 1 : 0;
+      counts->flagged += flagged[v];
+      counts->flagged_wrong += wrong ? flagged[v] : 0;
     }
   };
-  return ReduceBound(stream, "count mispredictions", pooling, base, CountTotals{}, add).counts;
+  return ReduceBound(stream, "count mispredictions", pooling, base, SelectionCounts{}, add);
 }
 
 }  // namespace segcal

@@ -38,6 +38,10 @@ struct SelectionCounts {
   int64_t flagged = 0;
   int64_t flagged_wrong = 0;
 
+  static constexpr auto SumFields() {
+    using S = SelectionCounts;
+    return std::tuple(&S::labelled, &S::wrong, &S::flagged, &S::flagged_wrong);
+  }
   double recall() const;     // NaN without mispredictions
   double precision() const;  // NaN without flagged voxels
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "measures/means.h"
 #include "methods/shared/bound_case_pass.h"
@@ -29,13 +30,12 @@ struct ByCorrectness {
   Reliability correct;
   Reliability wrong;
 
-  void Merge(const ByCorrectness& other) {
-    correct.Merge(other.correct);
-    wrong.Merge(other.wrong);
+  static constexpr auto SumFields() {
+    return std::tuple(&ByCorrectness::correct, &ByCorrectness::wrong);
   }
   double Error() const {
     Reliability all = correct;
-    all.Merge(wrong);
+    MergeSums(wrong, &all);
     return all.Error();
   }
 };
@@ -46,14 +46,12 @@ struct StudySums {
   std::vector<ByCorrectness> flagged;  // at every candidate
   Reliability flat;                    // every misprediction at the largest temperature
 
-  void Merge(const StudySums& other) {
-    kept.Merge(other.kept);
-    for (size_t k = 0; k < flagged.size(); ++k) flagged[k].Merge(other.flagged[k]);
-    flat.Merge(other.flat);
+  static constexpr auto SumFields() {
+    return std::tuple(&StudySums::kept, &StudySums::flagged, &StudySums::flat);
   }
   ByCorrectness At(size_t candidate) const {
     ByCorrectness all = kept;
-    all.Merge(flagged[candidate]);
+    MergeSums(flagged[candidate], &all);
     return all;
   }
 };
@@ -196,7 +194,7 @@ SelectiveStudy StudyTemperatures(const CaseStream& stream,
   const auto end = [&](int64_t c, const StudySums& sums) {
     const std::lock_guard lock(mutex);
     errors.Add(static_cast<size_t>(c), sums);
-    pooled.Merge(sums);
+    MergeSums(sums, &pooled);
   };
   ReduceBoundCases(stream, "choose temperature", pooling, base, zero, add, end);
   return errors.Means(pooled);

@@ -15,9 +15,9 @@ namespace {
 struct ReliabilityChange {
   Reliability before;
   Reliability after;
-  void Merge(const ReliabilityChange& other) {
-    before.Merge(other.before);
-    after.Merge(other.after);
+
+  static constexpr auto SumFields() {
+    return std::tuple(&ReliabilityChange::before, &ReliabilityChange::after);
   }
 };
 

@@ -21,10 +21,7 @@ class LossTotals {
     sum_.Add(pending_);
     pending_ = 0.0;
   }
-  void Merge(const LossTotals& other) noexcept {
-    sum_.Merge(other.sum_);
-    count_ += other.count_;
-  }
+  static constexpr auto SumFields() { return std::tuple(&LossTotals::sum_, &LossTotals::count_); }
   double mean() const noexcept { return sum_.value() / static_cast<double>(count_); }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/shared/class_cells.h"
 
+#include "data/reduce.h"
 #include "kernels/softmax.h"
 #include "methods/shared/emit_buffer.h"
 
@@ -22,10 +23,7 @@ struct CellRow {
       }
     }
   }
-  void Flush() noexcept {}
-  void Merge(const CellRow& other) {
-    for (size_t k = 0; k < maps.size(); ++k) maps[k].Merge(other.maps[k]);
-  }
+  static constexpr auto SumFields() { return std::tuple(&CellRow::maps); }
 };
 
 }  // namespace

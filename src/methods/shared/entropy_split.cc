@@ -6,6 +6,7 @@
 #include "core/exact_sum.h"
 #include "core/rng.h"
 #include "core/throw.h"
+#include "data/reduce.h"
 #include "kernels/entropy.h"
 #include "methods/shared/entropy_threshold.h"
 #include "methods/shared/temperature_pass.h"
@@ -48,10 +49,30 @@ struct HeldTotals {
     lowest.push_back(voxel);
     std::push_heap(lowest.begin(), lowest.end(), Before);
   }
-  void Flush() noexcept {}
   void Merge(const HeldTotals& other) {
     eligible += other.eligible;
     for (const HeldVoxel& voxel : other.lowest) Offer(voxel);
+  }
+  void Pack(SumWriter* out) const {
+    std::vector<HeldVoxel> sorted = lowest;
+    std::sort(sorted.begin(), sorted.end(), Before);
+    out->Put(eligible);
+    out->Put(static_cast<int64_t>(sorted.size()));
+    for (const HeldVoxel& voxel : sorted) {
+      out->Put(voxel.priority);
+      out->Put(voxel.entropy);
+      out->Put(voxel.correct);
+    }
+  }
+  void Unpack(SumReader* in) {
+    eligible = in->Take<int64_t>();
+    for (int64_t left = in->TakeCount(); left > 0; --left) {
+      HeldVoxel voxel;
+      voxel.priority = in->Take<uint64_t>();
+      voxel.entropy = in->Take<double>();
+      voxel.correct = in->Take<bool>();
+      Offer(voxel);
+    }
   }
 };
 
@@ -110,23 +131,21 @@ struct ProblemTotals {
   TemperatureTotals at_one;
   TemperatureTotals at_start;
   LabelMargins pending;
-  LabelMargins counts;  // all but the slope
+  int64_t count = 0;
+  int64_t below_max = 0;
   ExactSum slope_at_zero;
 
   void Flush() noexcept {
     at_one.Flush();
     at_start.Flush();
     slope_at_zero.Add(pending.slope_at_zero);
-    counts.count += pending.count;
-    counts.below_max += pending.below_max;
+    count += pending.count;
+    below_max += pending.below_max;
     pending = {};
   }
-  void Merge(const ProblemTotals& other) noexcept {
-    at_one.Merge(other.at_one);
-    at_start.Merge(other.at_start);
-    slope_at_zero.Merge(other.slope_at_zero);
-    counts.count += other.counts.count;
-    counts.below_max += other.counts.below_max;
+  static constexpr auto SumFields() {
+    using T = ProblemTotals;
+    return std::tuple(&T::at_one, &T::at_start, &T::slope_at_zero, &T::count, &T::below_max);
   }
 };
 
@@ -171,7 +190,7 @@ TemperatureFit FitTemperatureBelow(const FitContext& context,
   };
   const ProblemTotals totals = ReduceTiles(
       context.stream, "survey below the threshold", context.pooling, ProblemTotals{}, survey);
-  if (totals.counts.count == 0) {
+  if (totals.count == 0) {
     TemperatureFit none;
     none.outcome.solver = "none";
     none.outcome.status = FitStatus::kNothingToFit;
@@ -186,8 +205,9 @@ TemperatureFit FitTemperatureBelow(const FitContext& context,
     };
     return ReduceTiles(context.stream, stage, context.pooling, TemperatureTotals{}, add).Sums();
   };
-  LabelMargins margins = totals.counts;
-  margins.slope_at_zero = totals.slope_at_zero.value();
+  const LabelMargins margins{.count = totals.count,
+                             .below_max = totals.below_max,
+                             .slope_at_zero = totals.slope_at_zero.value()};
   return FitTemperature(TemperatureProblem{.voxels = margins.count,
                                            .flat = 0,
                                            .margins = margins,

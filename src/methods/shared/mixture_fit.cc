@@ -7,6 +7,7 @@
 
 #include "core/exact_sum.h"
 #include "core/throw.h"
+#include "data/reduce.h"
 #include "methods/shared/temperature_fit.h"
 #include "optim/simplex_newton.h"
 
@@ -32,9 +33,8 @@ class MixtureTotals {
     for (size_t k = 0; k < sums_.size(); ++k) sums_[k].Add(0x1p-24 * pending_.terms[k]);
     pending_ = {};
   }
-  void Merge(const MixtureTotals& other) noexcept {
-    count_ += other.count_;
-    for (size_t k = 0; k < sums_.size(); ++k) sums_[k].Merge(other.sums_[k]);
+  static constexpr auto SumFields() {
+    return std::tuple(&MixtureTotals::count_, &MixtureTotals::sums_);
   }
   int64_t count() const noexcept { return count_; }
   double mean(int term) const noexcept {

@@ -70,6 +70,35 @@ void ProbCells::Merge(const ProbCells& other) {
   }
 }
 
+void ProbCells::Pack(SumWriter* out) const {
+  const std::vector<ProbCell> cells = Sorted();
+  out->Put(int64_t{dropped_bits_});
+  out->Put(static_cast<int64_t>(cells.size()));
+  for (const ProbCell& cell : cells) {
+    out->Put(cell.key);
+    out->Put(cell.lower);
+    out->Put(cell.upper);
+    out->Put(cell.count);
+    out->Put(cell.hits);
+  }
+}
+
+void ProbCells::Unpack(SumReader* in) {
+  const auto dropped = in->Take<int64_t>();
+  if (dropped < 0 || dropped > 31) in->Refuse("dropped bits", 31, static_cast<size_t>(dropped));
+  *this = ProbCells(max_cells_);
+  dropped_bits_ = static_cast<int>(dropped);
+  for (int64_t left = in->TakeCount(); left > 0; --left) {
+    ProbCell cell;
+    cell.key = in->Take<uint32_t>();
+    cell.lower = in->Take<float>();
+    cell.upper = in->Take<float>();
+    cell.count = in->Take<int64_t>();
+    cell.hits = in->Take<int64_t>();
+    if (cell.count > 0) Insert(cell);
+  }
+}
+
 std::vector<ProbCell> ProbCells::Sorted() const {
   std::vector<ProbCell> cells;
   cells.reserve(size_);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/sum_bytes.h"
+
 namespace segcal {
 
 // The place of p in [0, 1] among all float32 values, in 31 bits: increasing, and as fine next to 1
@@ -43,6 +45,8 @@ class ProbCells {
             .hits = hit ? 1 : 0});
   }
   void Merge(const ProbCells& other);
+  void Pack(SumWriter* out) const;
+  void Unpack(SumReader* in);
 
   std::vector<ProbCell> Sorted() const;
   int dropped_bits() const noexcept { return dropped_bits_; }

@@ -26,10 +26,6 @@ void Reliability::Add(const float* confidence, const uint8_t* correct, int64_t n
   }
 }
 
-void Reliability::Merge(const Reliability& other) {
-  for (size_t b = 0; b < bins_.size(); ++b) bins_[b].Merge(other.bins_[b]);
-}
-
 float LargestProb(const Tile& tile, int64_t v, const float* probs) {
   float largest = probs[v];
   for (int64_t c = 1; c < tile.num_classes; ++c) {

@@ -17,7 +17,7 @@ class Reliability {
 
   // n voxels with these confidences, at most kTileVoxels.
   void Add(const float* confidence, const uint8_t* correct, int64_t n);
-  void Merge(const Reliability& other);
+  static constexpr auto SumFields() { return std::tuple(&Reliability::bins_); }
 
   int64_t count() const { return TotalCount(bins_); }
   // Expected calibration error (E3); NaN without voxels.

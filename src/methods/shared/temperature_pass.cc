@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "methods/shared/temperature_pass.h"
 
+#include "data/reduce.h"
+
 namespace segcal {
 
 void TemperatureTotals::Flush() noexcept {
@@ -10,14 +12,6 @@ void TemperatureTotals::Flush() noexcept {
   curvature_.Add(pending_.curvature);
   skew_.Add(pending_.skew);
   pending_ = {};
-}
-
-void TemperatureTotals::Merge(const TemperatureTotals& other) noexcept {
-  count_ += other.count_;
-  loss_.Merge(other.loss_);
-  slope_.Merge(other.slope_);
-  curvature_.Merge(other.curvature_);
-  skew_.Merge(other.skew_);
 }
 
 TemperatureSums TemperatureTotals::Sums() const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 #include "core/exact_sum.h"
 #include "data/sample.h"
@@ -16,8 +17,11 @@ class TemperatureTotals {
  public:
   TemperatureSums* pending() noexcept { return &pending_; }
   void Flush() noexcept;
-  void Merge(const TemperatureTotals& other) noexcept;  // both flushed
-  TemperatureSums Sums() const noexcept;                // flushed
+  TemperatureSums Sums() const noexcept;  // flushed
+  static constexpr auto SumFields() {
+    using T = TemperatureTotals;
+    return std::tuple(&T::count_, &T::loss_, &T::slope_, &T::curvature_, &T::skew_);
+  }
 
  private:
   TemperatureSums pending_;
