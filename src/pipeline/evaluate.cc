@@ -8,6 +8,7 @@
 
 #include "core/throw.h"
 #include "data/case_distance.h"
+#include "data/reduce.h"
 #include "kernels/scores.h"
 #include "kernels/softmax.h"
 #include "pipeline/accumulators.h"
@@ -20,13 +21,31 @@
 namespace segcal {
 namespace {
 
+// The sums of every model.
+struct ModelSums {
+  std::vector<Accumulators> of;
+
+  void Flush() {
+    for (Accumulators& sums : of) sums.Flush();
+  }
+  // Frees as it goes: what keeps every voxel is not held twice.
+  void Merge(ModelSums&& other) {
+    for (size_t m = 0; m < of.size(); ++m) {
+      of[m].Merge(other.of[m]);
+      other.of[m].Clear();
+    }
+  }
+  void Pack(SumWriter* out) const { PackSums(of, out); }
+  void Unpack(SumReader* in) { UnpackSums(in, &of); }
+};
+
 // Everything about one case while its blocks are coming in.
 struct CaseState {
   std::once_flag made;
   MetricContext context;
   std::vector<std::unique_ptr<BoundCalibrator>> bound;  // per model
-  CaseDistances distances;                      // from the label boundary, as metrics need them
-  std::vector<std::vector<Accumulators>> sums;  // [worker][model], made on first use
+  CaseDistances distances;  // from the label boundary, as metrics need them
+  std::optional<WorkerSums<ModelSums>> sums;
 };
 
 // Where the values of a tile start; null if there are none.
@@ -47,15 +66,35 @@ int64_t KeptPerVoxel(const MetricSelection& selection, int64_t num_classes, size
   return bytes;
 }
 
+// Models that share a pooling share the pooled tile.
+struct PooledModels {
+  Pooling pooling;
+  std::vector<size_t> models;
+};
+
+std::vector<PooledModels> GroupByPooling(const std::vector<Model>& models) {
+  std::vector<PooledModels> groups;
+  for (size_t m = 0; m < models.size(); ++m) {
+    const Pooling& pooling = ModelAccess::State(models[m]).spec.pooling;
+    auto group = std::find_if(
+        groups.begin(), groups.end(), [&](const PooledModels& g) { return g.pooling == pooling; });
+    if (group == groups.end()) group = groups.insert(group, {.pooling = pooling, .models = {}});
+    group->models.push_back(m);
+  }
+  return groups;
+}
+
 class Evaluation {
  public:
   Evaluation(const CaseStream& stream,
              const std::vector<Model>& models,
-             const EvaluateOptions& options)
+             const EvaluateOptions& options,
+             MetricSelection selection)
       : stream_(stream),
         models_(models),
         options_(options),
-        selection_(SelectMetrics(options)),
+        selection_(std::move(selection)),
+        poolings_(GroupByPooling(models)),
         needs_free_energy_(NeedsFreeEnergy(selection_)),
         context_{.num_classes = stream.dataset().num_classes(),
                  .background = stream.dataset().background.value_or(-1)},
@@ -106,35 +145,35 @@ class Evaluation {
       }
       if (NeedsDistance(selection_))
         state.distances = SquaredCaseDistances(reader, NeedsLengths(selection_));
-      state.sums.resize(workspaces_.size());
       state.context = context_;
       state.context.grid = MakeGrid(reader.shape(), reader.spacing());
+      state.sums.emplace(stream_.num_workers(),
+                         [this, &state] { return EmptySums(state.context); });
     });
     return state;
   }
 
+  ModelSums EmptySums(const MetricContext& context) const {
+    ModelSums sums;
+    for (size_t m = 0; m < models_.size(); ++m) sums.of.emplace_back(context, selection_);
+    return sums;
+  }
+
   void AddBlock(VoxelBlock& block, CaseState* state, int worker) {
-    std::vector<Accumulators>& sums = state->sums[static_cast<size_t>(worker)];
-    while (sums.size() < models_.size()) sums.emplace_back(state->context, selection_);
+    ModelSums& sums = state->sums->At(worker);
+    Workspace& work = workspaces_[static_cast<size_t>(worker)];
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
-      // Models that share a pooling share the pooled tile.
-      const Pooling* pooled = nullptr;
-      Tile tile;
-      Workspace& work = workspaces_[static_cast<size_t>(worker)];
-      for (size_t m = 0; m < models_.size(); ++m) {
-        const Pooling& pooling = ModelAccess::State(models_[m]).spec.pooling;
-        if (pooled == nullptr || !(*pooled == pooling)) {
-          tile = block.PoolTileInto(t, pooling, &work.tile);
-          if (needs_free_energy_) FreeEnergyTile(tile, work.free_energy);
-          pooled = &pooling;
-        }
+      for (const PooledModels& group : poolings_) {
+        const Tile tile = block.PoolTileInto(t, group.pooling, &work.tile);
+        if (needs_free_energy_) FreeEnergyTile(tile, work.free_energy);
         // Rows are counted where they are pooled first, not again for every pooling.
         const int64_t renormalised = block.TakeRenormalised();
-        if (m == 0) renormalised_ += renormalised;
-        AddTile(tile, ModelAccess::State(models_[m]), *state, m, &work, &sums[m]);
+        if (&group == &poolings_.front()) renormalised_ += renormalised;
+        for (const size_t m : group.models)
+          AddTile(tile, ModelAccess::State(models_[m]), *state, m, &work, &sums.of[m]);
       }
     }
-    for (Accumulators& family : sums) family.Flush();
+    FlushSums(&sums);
     const auto labels = block.labels();
     labelled_ +=
         static_cast<int64_t>(labels.size()) - std::count(labels.begin(), labels.end(), kNoLabel);
@@ -163,25 +202,11 @@ class Evaluation {
                .squared_length = From(state.distances.lengths, tile.first_voxel)});
   }
 
-  // The sums of all workers, into those of the first: what keeps every voxel is not held twice.
-  static Accumulators TakeTotal(size_t m, CaseState* state) {
-    std::optional<Accumulators> total;
-    for (std::vector<Accumulators>& worker : state->sums) {
-      if (worker.empty()) continue;
-      if (total) {
-        total->Merge(worker[m]);
-        worker[m].Clear();
-      } else {
-        total.emplace(std::move(worker[m]));
-      }
-    }
-    return std::move(*total);
-  }
-
   void FinishCase(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
+    ModelSums totals = state.sums->TakeTotal();
     for (size_t m = 0; m < models_.size(); ++m) {
-      Accumulators total = TakeTotal(m, &state);
+      Accumulators total = std::move(totals.of[m]);
       total.Complete();
       CaseMetrics& row = result_.pipelines[m].cases[static_cast<size_t>(c)];
       row = {.id = reader.id(),
@@ -194,7 +219,7 @@ class Evaluation {
       pooled_[m].MergeCase(total);
       groups_.AddCase(c, m, total);
     }
-    state.sums.clear();
+    state.sums.reset();
     state.bound.clear();
     state.distances = {};
   }
@@ -224,6 +249,7 @@ class Evaluation {
   const std::vector<Model>& models_;
   const EvaluateOptions& options_;
   const MetricSelection selection_;
+  const std::vector<PooledModels> poolings_;
   const bool needs_free_energy_;
   const MetricContext context_;
   std::vector<CaseState> cases_;
@@ -273,7 +299,7 @@ EvaluateResult Evaluate(const Dataset& dataset,
                         const EvaluateOptions& options) {
   if (models.empty())
     Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
-  const MetricSelection selection = SelectMetrics(options);  // names are checked before the work
+  MetricSelection selection = SelectMetrics(options);  // names are checked before the work
   std::vector<Pooling> poolings;
   for (const Model& model : models) {
     CheckCompatible(model, dataset);
@@ -286,7 +312,7 @@ EvaluateResult Evaluate(const Dataset& dataset,
   StreamOptions stream_options = MakeStreamOptions(options.run);
   stream_options.bytes_per_voxel = KeptPerVoxel(selection, cases.num_classes(), models.size());
   const CaseStream stream(cases, poolings, std::move(stream_options));
-  EvaluateResult result = Evaluation(stream, models, options).Run();
+  EvaluateResult result = Evaluation(stream, models, options, std::move(selection)).Run();
   result.split = options.split;
   result.skipped = std::move(skipped);
   return result;

@@ -21,22 +21,27 @@ constexpr double kMaxAffineWeight = 1e6;
 // themselves make the sums equal exactly.
 constexpr double kRowSumRounding = 1e-6;
 
-// Batches and scratch of one thread; kept because a tile is small and memory for it is not.
+// Scratch of one thread; kept because a tile is small and memory for it is not. One batch serves
+// all experts, one after the other.
 struct AffineWorkspace {
-  AffineWorkspace(const AffineShape& s) : shape(s), evaluator(s), voxels(s) {
-    for (int64_t e = 0; e < s.num_experts(); ++e) batches.emplace_back(s, e);
-  }
+  explicit AffineWorkspace(const AffineShape& s) : shape(s), evaluator(s), voxels(s), batch(s, 0) {}
   AffineShape shape;
   BatchEvaluator evaluator;
   VoxelsByExpert voxels;
-  std::vector<ExpertBatch> batches;
+  ExpertBatch batch;
 };
 
+// Several models take turns on a tile, so several workspaces are kept: each of about 3 C tile rows,
+// 0.5 MB at 150 classes.
+constexpr size_t kMaxWorkspaces = 8;
+
 AffineWorkspace& WorkspaceFor(const AffineShape& shape) {
-  static thread_local std::unique_ptr<AffineWorkspace> workspace;
-  if (!workspace || !(workspace->shape == shape))
-    workspace = std::make_unique<AffineWorkspace>(shape);
-  return *workspace;
+  static thread_local std::vector<std::unique_ptr<AffineWorkspace>> kept;
+  for (const auto& workspace : kept) {
+    if (workspace->shape == shape) return *workspace;
+  }
+  if (kept.size() == kMaxWorkspaces) kept.erase(kept.begin());
+  return *kept.emplace_back(std::make_unique<AffineWorkspace>(shape));
 }
 
 // Padding lanes hold a valid distribution too.
@@ -243,8 +248,8 @@ void AffineCalibrator::ApplyTile(const Tile& tile, const TileProbs& out) const {
   for (int64_t e = 0; e < shape_.num_experts(); ++e) {
     const std::span<const int32_t> own = work.voxels.of(e);
     if (own.empty()) continue;
-    ExpertBatch& batch = work.batches[static_cast<size_t>(e)];
-    batch.Clear();
+    ExpertBatch& batch = work.batch;
+    batch.Restart(e);
     batch.Add(tile, own, work.evaluator.log_norms());
     const TileProbs probs =
         work.evaluator.Probabilities(batch, weights_[static_cast<size_t>(e)], false);

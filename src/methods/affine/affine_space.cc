@@ -53,6 +53,11 @@ void ExpertBatch::Clear() noexcept {
   std::fill_n(labels_, kTileVoxels, kNoLabel);
 }
 
+void ExpertBatch::Restart(int64_t expert) noexcept {
+  expert_ = expert;
+  Clear();
+}
+
 void ExpertBatch::Add(const Tile& tile, std::span<const int32_t> voxels, const float* log_norms) {
   if (voxels.empty()) return;
   std::copy(voxels.begin(), voxels.end(), voxels_.begin() + count_);

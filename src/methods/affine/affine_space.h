@@ -87,6 +87,8 @@ class ExpertBatch {
   // The features and label of the last voxel added.
   void CopyLast(float* features, int32_t* label) const noexcept;
   void Clear() noexcept;
+  // Clears it for voxels of another expert.
+  void Restart(int64_t expert) noexcept;
 
   // Scores by position from rows that are gaps: minus the (cumulated) gaps. Sorted classes with
   // equal logits keep equal scores: which of them comes first says nothing (A3).
