@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "segcal/apply.h"
 #include "segcal/methods.h"
 
@@ -24,6 +25,10 @@ void Run(const ApplyArguments& given) {
   ApplyOptions options = given.options;
   options.run = given.run.Make();
   options.dtype = given.dtype == "f16" ? DType::kF16 : DType::kF32;
+  AdviseOnInterrupt([folder = given.output] {
+    return "files of finished cases are complete in " + folder +
+           "; the same command writes all of them again";
+  });
   const Model model = Model::Load(given.model);
   const ApplyResult result = Apply(model, LoadDataset(given.dataset), given.output, options);
   EndProgress(&options.run);

@@ -120,12 +120,14 @@ std::vector<std::string> WriteTables(const EvaluateArguments& given, const Evalu
 }
 
 // From the values of cases, by the metrics of the table.
-Statistics MakeStatistics(const EvaluateArguments& given, const EvaluateResult& result) {
+Statistics MakeStatistics(const EvaluateArguments& given,
+                          const EvaluateResult& result,
+                          const ProgressCallback& progress) {
   StatisticsOptions options = given.statistics_options;
   options.threads = given.run.run.threads;
   for (const MetricColumn& column : MetricColumns(result, given.options.families))
     options.metrics.push_back(column.metric);
-  return ComputeStatistics({&result, 1}, options);
+  return ComputeStatistics({&result, 1}, options, progress);
 }
 
 // What cannot be computed is told before the work.
@@ -169,7 +171,7 @@ void Run(const EvaluateArguments& given) {
   WarnOfFittedCases(given, dataset);
   EvaluateResult result = Evaluate(dataset, models, options);
   if (given.statistics || !given.statistics_options.reference.empty())
-    result.statistics = MakeStatistics(given, result);
+    result.statistics = MakeStatistics(given, result, options.run.progress);
   EndProgress(&options.run);
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);

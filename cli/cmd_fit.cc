@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "segcal/files.h"
 #include "segcal/fit.h"
 #include "segcal/methods.h"
@@ -93,9 +94,22 @@ std::string ModelFileName(const std::string& pipeline) {
   return name + ".json";
 }
 
+// For whoever stops a fit: `finished` models are complete beside it.
+std::string WhatIsKept(const std::string& output, const std::string& checkpoint, int64_t finished) {
+  std::string text = finished > 0
+                         ? fmt::format("{} complete in {}; ",
+                                       Counted(finished, "model"),
+                                       std::filesystem::path(output).parent_path().string())
+                         : "";
+  if (!std::filesystem::exists(checkpoint))
+    return text + output + " was not written; the same command starts it again";
+  return text + checkpoint + " keeps the training so far; the same command with --resume goes on";
+}
+
 void FitOne(const Dataset& dataset,
             const std::string& pipeline,
             const std::string& output,
+            int64_t finished,
             const FitArguments& given) {
   FitOptions options = given.options;
   options.run = given.run.Make();
@@ -106,6 +120,8 @@ void FitOne(const Dataset& dataset,
         "it)",
         options.checkpoint));
   }
+  AdviseOnInterrupt(
+      [output, part = options.checkpoint, finished] { return WhatIsKept(output, part, finished); });
   const auto began = std::chrono::steady_clock::now();
   const FitResult result = Fit(dataset, pipeline, options);
   EndProgress(&options.run);
@@ -125,11 +141,12 @@ void Run(const FitArguments& given) {
   const std::vector<std::string> pipelines = ExpandPipelines(given.pipelines);
   const Dataset dataset = LoadDataset(given.dataset);
   CreateParentFolder(given.output);
-  if (pipelines.size() == 1) return FitOne(dataset, pipelines[0], given.output, given);
+  if (pipelines.size() == 1) return FitOne(dataset, pipelines[0], given.output, 0, given);
   CreateFolder(given.output);
+  int64_t finished = 0;
   for (const std::string& pipeline : pipelines) {
     const auto file = std::filesystem::path(given.output) / ModelFileName(pipeline);
-    FitOne(dataset, pipeline, file.string(), given);
+    FitOne(dataset, pipeline, file.string(), finished++, given);
   }
 }
 

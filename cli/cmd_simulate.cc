@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/throw.h"
 #include "segcal/simulate.h"
 
@@ -45,8 +46,8 @@ void Run(const SimulateArguments& given) {
   if (!given.size.empty()) options.size = ParseSize(given.size);
   options.dtype = given.dtype == Name(DType::kF16) ? DType::kF16 : DType::kF32;
   options.input = ParseInputKind(given.input);
-  const SimulateSummary summary =
-      Simulate(given.folder, options, given.quiet ? ProgressCallback() : ProgressDisplay());
+  const SimulateSummary summary = Simulate(
+      given.folder, options, Interruptible(given.quiet ? ProgressCallback() : ProgressDisplay()));
   if (given.json) {
     fmt::print("{}", ToJson(summary));
     return;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cli/interrupt.h"
 #include "cli/throw.h"
 
 namespace segcal::cli {
@@ -44,7 +45,7 @@ void AddRunFlags(CLI::App& app, RunFlags* flags) {
 RunOptions RunFlags::Make() const {
   RunOptions options = run;
   options.memory = ParseBytes(memory);
-  if (!quiet) options.progress = ProgressDisplay();
+  options.progress = Interruptible(quiet ? ProgressCallback() : ProgressDisplay());
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/throw.h"
 #include "segcal/error.h"
 #include "segcal/methods.h"
@@ -31,7 +32,7 @@ constexpr const char* kFooter =
     "  segcal fit demo -p 'ts(z)' -o model.json\n"
     "  segcal evaluate demo -p 'none(z)' -m model.json --split test --figures figures\n\n"
     "Exit codes: 0 ok, 1 internal error, 2 wrong usage, 3 bad data, 4 input/output error,\n"
-    "5 verify: the declaration does not hold.";
+    "5 verify: the declaration does not hold, 130 stopped by Ctrl-C, 143 by SIGTERM.";
 
 int ExitCode(ErrorCode code) {
   switch (code) {
@@ -42,6 +43,8 @@ int ExitCode(ErrorCode code) {
       return 3;
     case ErrorCode::kIo:
       return 4;
+    case ErrorCode::kCancelled:
+      break;  // ReportInterrupt
   }
   return 1;
 }
@@ -92,6 +95,7 @@ int main(int argc, char** argv) {
   try {
     return segcal::cli::Run(argc, argv);
   } catch (const segcal::Error& error) {
+    if (error.code() == segcal::ErrorCode::kCancelled) return segcal::cli::ReportInterrupt(error);
     fmt::print(stderr, "segcal: {}\n", error.what());
     return segcal::cli::ExitCode(error.code());
   } catch (const std::bad_alloc&) {

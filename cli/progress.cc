@@ -29,6 +29,7 @@ class Display {
   Display& operator=(const Display&) = delete;
 
   void Show(const Progress& progress) {
+    if (progress.stage.empty()) return;
     const auto now = Clock::now();
     if (progress.stage != stage_) Begin(progress.stage, now);
     const double interval = terminal_ ? 0.1 : 5.0;
@@ -91,7 +92,7 @@ class Display {
 
 ProgressCallback ProgressDisplay() {
   auto display = std::make_shared<Display>();
-  return [display](const Progress& progress) { display->Show(progress); };
+  return ListenOnly([display](const Progress& progress) { display->Show(progress); });
 }
 
 std::string HumanCount(int64_t count) {

@@ -15,6 +15,7 @@ enum class ErrorCode {
   kBadData,          // a file or array whose content cannot be right
   kIo,               // a file cannot be opened, read or written
   kUnsupported,      // well formed, but not something segcal handles
+  kCancelled,        // a progress callback asked to stop
 };
 
 // The only exception segcal throws on purpose. The message names the file or field, the value found

@@ -86,7 +86,8 @@ SEGCAL_EXPORT std::vector<std::string> SelectedFamilies(const EvaluateOptions& o
 // results are repeats of one study, of the same pipelines and metrics: another training, another
 // draw of the calibration set.
 SEGCAL_EXPORT Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
-                                           const StatisticsOptions& options = {});
+                                           const StatisticsOptions& options = {},
+                                           const ProgressCallback& progress = {});
 
 // Which of the pipelines StatisticsOptions::reference means: the one named, in any spelling that
 // parses to the same and without options where they are not needed to tell it; the first if none is

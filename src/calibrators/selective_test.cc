@@ -6,6 +6,7 @@
 
 #include "calibrators/list.h"
 #include "core/json.h"
+#include "core/progress.h"
 #include "methods/selective/selective_scaling.h"
 #include "methods/selective/tell_tale_for_test.h"
 #include "pipeline/fit.h"
@@ -216,14 +217,12 @@ TEST(Selective, RefusesParametersThatAreNotItsOwn) {
   });
 }
 
-// A stream over the scene that breaks off as soon as the given epoch has ended.
+// Breaks off as soon as the given epoch has ended.
 struct Killed {};
-std::unique_ptr<CaseStream> StreamUntil(const Scene& scene, int64_t epoch) {
-  StreamOptions options = scene.Stream(2)->options();
-  options.progress = [epoch](const Progress& progress) {
+ProgressCallback KillAt(int64_t epoch) {
+  return ListenOnly([epoch](const Progress& progress) {
     if (!progress.detail.empty() && progress.done == epoch) throw Killed();
-  };
-  return std::make_unique<CaseStream>(scene.InMemory(), std::vector<Pooling>{{}}, options);
+  });
 }
 
 TEST(Selective, ResumesToTheSameBytes) {
@@ -233,12 +232,12 @@ TEST(Selective, ResumesToTheSameBytes) {
   const TempFolder folder;
   const std::string path = folder.File("model.json.part");
   for (const int64_t epoch : {2, 5, 9}) {
-    // Told of an epoch before it is kept, so the state is that of the epoch before.
-    EXPECT_THROW(FitStream(*StreamUntil(scene, epoch), spec, 3, {}, {path, epoch > 2}), Killed);
+    const ProgressScope scope(KillAt(epoch));
+    EXPECT_THROW(FitStream(*scene.Stream(2), spec, 3, {}, {path, epoch > 2}), Killed);
     ASSERT_TRUE(std::filesystem::exists(path));
   }
   const Json kept = ReadJson(path);
-  EXPECT_EQ(kept["parts"]["selective"]["running"]["history"]["training_loss"].size(), 8);
+  EXPECT_EQ(kept["parts"]["selective"]["running"]["history"]["training_loss"].size(), 9);
   EXPECT_EQ(FitStream(*scene.Stream(1), spec, 3, {}, {path, true}).ToJson(), whole);
   // Once more, from a training that has ended.
   EXPECT_EQ(FitStream(*scene.Stream(1), spec, 3, {}, {path, true}).ToJson(), whole);

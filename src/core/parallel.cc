@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "core/parallel_pool.h"
+#include "core/progress.h"
 
 namespace segcal {
 
@@ -27,19 +28,32 @@ void ParallelFor(int64_t num_items,
   std::atomic<bool> failed{false};
   std::exception_ptr first_error;
   std::mutex error_mutex;
-  const auto run = [&](int worker) {
+  const auto guarded = [&](const auto& step) {
+    try {
+      step();
+    } catch (...) {
+      const std::lock_guard lock(error_mutex);
+      if (!failed.exchange(true)) first_error = std::current_exception();
+    }
+  };
+  ProgressState* const progress = CurrentProgress();
+  const auto run_items = [&](int worker) {
     for (;;) {
       const int64_t item = next.fetch_add(1);
       if (item >= num_items || failed.load()) return;
-      try {
+      guarded([&] {
+        PollProgress();
         work(item, worker);
-      } catch (...) {
-        const std::lock_guard lock(error_mutex);
-        if (!failed.exchange(true)) first_error = std::current_exception();
-      }
+      });
     }
   };
-  RunTeam(static_cast<int>(std::min<int64_t>(num_threads, num_items)) - 1, run);
+  const auto run = [&](int worker) {
+    if (worker == 0) return run_items(0);
+    const ProgressHelper helper(progress);
+    run_items(worker);
+  };
+  const auto poll = [&] { guarded([] { PollProgress(); }); };
+  RunTeam(static_cast<int>(std::min<int64_t>(num_threads, num_items)) - 1, run, poll);
   if (first_error) std::rethrow_exception(first_error);
 }
 

@@ -13,7 +13,8 @@ int AvailableThreads() noexcept;
 // available), this one and others that stand ready (core/parallel_pool.h), worker in
 // [0, num_threads). Items are handed out in order, each once; no item may wait for another. The
 // only place in segcal that uses threads. The first exception is rethrown here, after every worker
-// has stopped.
+// has stopped. Between items and while it waits, this thread polls the progress of the call it
+// works for (core/progress.h), so every loop can be cancelled.
 //
 // Which worker gets which item is not defined: combine results by item, or in accumulators whose
 // merge does not depend on order (ExactSum, integer counts).

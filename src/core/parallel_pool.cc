@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -36,11 +37,15 @@ class Pool {
   }
 
   // Takes back what nobody began, waits for what somebody did.
-  void Withdraw(Team* team) {
+  void Withdraw(Team* team, const std::function<void()>& poll) {
     std::unique_lock lock(mutex_);
     wanted_ -= team->wanted;
     std::erase(teams_, team);
-    team->all_left.wait(lock, [&] { return team->running == 0; });
+    while (!team->all_left.wait_for(lock, kWait, [&] { return team->running == 0; })) {
+      lock.unlock();
+      poll();
+      lock.lock();
+    }
   }
 
   // False if a team is at work: its threads cannot be waited for.
@@ -60,6 +65,8 @@ class Pool {
   }
 
  private:
+  static constexpr std::chrono::milliseconds kWait{50};
+
   // Where the system gives no more threads, fewer do the work.
   bool AddThread() {
     try {
@@ -141,13 +148,15 @@ const PoolCloser kPoolCloser;
 
 }  // namespace
 
-void RunTeam(int helpers, const std::function<void(int worker)>& run) {
+void RunTeam(int helpers,
+             const std::function<void(int worker)>& run,
+             const std::function<void()>& poll) {
   Pool* pool = helpers > 0 ? FindPool() : nullptr;
   if (pool == nullptr) return run(0);
   Team team{.run = run, .wanted = helpers};
   pool->Offer(&team);
   run(0);
-  pool->Withdraw(&team);
+  pool->Withdraw(&team, poll);
 }
 
 int NumStandingThreads() {

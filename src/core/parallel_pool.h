@@ -10,9 +10,12 @@ namespace segcal {
 // taken up by the time run(0) returns is not called any more: run(0) must be able to do all the
 // work alone, so teams inside teams, or of many user threads at once, cannot wait for each other.
 //
-// `run` must not throw. Threads are made when more are wanted than stand idle, and kept. A child
-// made by fork starts with none and makes its own; at exit those that stand idle are joined.
-void RunTeam(int helpers, const std::function<void(int worker)>& run);
+// While it waits for helpers, `poll` is called here about every 50 ms. Neither may throw. Threads
+// are made when more are wanted than stand idle, and kept. A child made by fork starts with none
+// and makes its own; at exit those that stand idle are joined.
+void RunTeam(int helpers,
+             const std::function<void(int worker)>& run,
+             const std::function<void()>& poll);
 
 // Threads that stand ready or help now; for tests.
 int NumStandingThreads();

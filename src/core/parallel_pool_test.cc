@@ -18,6 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+void RunTeam(int helpers, const std::function<void(int)>& run) {
+  segcal::RunTeam(helpers, run, [] {});
+}
+
 // Waits until `count` has reached `wanted`; false after ten seconds.
 bool Reaches(const std::atomic<int>& count, int wanted) {
   const auto give_up = std::chrono::steady_clock::now() + 10s;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/parallel.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "data/input_check.h"
 
@@ -59,6 +60,7 @@ class CaseStream::Kept {
     const int64_t bytes = ResidentBytes(*reader);
     const int64_t files = reader->num_members() + 2;
     const std::lock_guard lock(mutex_);
+    if (readers_[static_cast<size_t>(index)]) return;  // another worker was faster
     if (bytes_ + bytes > max_bytes_ || files_ + files > kMaxFiles) return;
     readers_[static_cast<size_t>(index)] = reader;
     bytes_ += bytes;
@@ -81,25 +83,33 @@ CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, St
       members_(ListMembers(dataset_, poolings)) {
   if (options_.threads <= 0) options_.threads = AvailableThreads();
   // A quarter for cases kept open, half for cases being decoded, the rest for blocks and sums.
-  kept_ = std::make_unique<Kept>(dataset_.cases.size(), options_.memory / 4);
+  kept_ = std::make_shared<Kept>(dataset_.cases.size(), options_.memory / 4);
 }
 
 CaseStream::~CaseStream() = default;
 
-std::unique_ptr<CaseStream> CaseStream::Part(const std::vector<int64_t>& cases) const {
-  StreamOptions options = options_;
-  options.memory /= 2;
-  options.progress = {};
+std::unique_ptr<CaseStream> CaseStream::Subset(const std::vector<int64_t>& cases) const {
   Dataset dataset = dataset_;
   dataset.cases.clear();
   for (const int64_t c : cases) dataset.cases.push_back(dataset_.cases[static_cast<size_t>(c)]);
-  auto part = std::make_unique<CaseStream>(dataset, std::vector<Pooling>{}, options);
-  part->members_ = members_;
+  auto subset = std::make_unique<CaseStream>(std::move(dataset), std::vector<Pooling>{}, options_);
+  subset->members_ = members_;
+  subset->kept_ = kept_;
+  for (const int64_t c : cases)
+    subset->kept_as_.push_back(kept_as_.empty() ? c : kept_as_[static_cast<size_t>(c)]);
+  return subset;
+}
+
+std::unique_ptr<CaseStream> CaseStream::Part(const std::vector<int64_t>& cases) const {
+  std::unique_ptr<CaseStream> part = Subset(cases);
+  part->options_.memory /= 2;
+  part->options_.shows_progress = false;
   return part;
 }
 
 std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
-  if (auto reader = kept_->Find(case_index)) return reader;
+  const int64_t kept_as = kept_as_.empty() ? case_index : kept_as_[static_cast<size_t>(case_index)];
+  if (auto reader = kept_->Find(kept_as)) return reader;
   const Case& entry = dataset_.cases[static_cast<size_t>(case_index)];
   const int64_t arrays = static_cast<int64_t>(entry.members.size()) + 2;
   const OpenOptions open{.key = {},
@@ -107,7 +117,7 @@ std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
                          .cache_dir = options_.cache_dir};
   auto reader = std::make_shared<const CaseReader>(dataset_, entry, members_, open);
   CheckInputKind(*reader);
-  kept_->Offer(case_index, reader);
+  kept_->Offer(kept_as, reader);
   return reader;
 }
 
@@ -139,8 +149,9 @@ class Schedule {
     for (;;) {
       std::unique_lock lock(mutex_);
       // Wait only while another worker opens or holds a case and there is nothing else to do.
-      ready_.wait(
-          lock, [&] { return failed_ || HasBlocks() || (HasCases() ? MayOpen() : opening_ == 0); });
+      PollUntil(&ready_, &lock, [&] {
+        return failed_ || HasBlocks() || (HasCases() ? MayOpen() : opening_ == 0);
+      });
       if (failed_) return {};
       if (HasBlocks()) return NextBlock();
       if (!HasCases()) return {};
@@ -153,7 +164,6 @@ class Schedule {
     const std::lock_guard lock(mutex_);
     item.opened->voxels_done += item.count;
     voxels_done_ += item.count;
-    Report();
     return item.opened->voxels_done == item.opened->reader->num_voxels();
   }
 
@@ -161,6 +171,20 @@ class Schedule {
     const std::lock_guard lock(mutex_);
     std::erase_if(cases_, [&](const auto& c) { return c.get() == opened; });
     ready_.notify_all();
+  }
+
+  // The total is an estimate until every case has been opened.
+  void Report() {
+    if (!stream_.options().shows_progress || !ProgressIsHeard()) return PollProgress();
+    Progress progress{.stage = stage_};
+    {
+      const std::lock_guard lock(mutex_);
+      const int64_t total =
+          cases_opened_ == 0 ? 0 : voxels_opened_ / cases_opened_ * stream_.num_cases();
+      progress.done = voxels_done_;
+      progress.total = std::max(total, voxels_done_);
+    }
+    ReportProgress(std::move(progress));
   }
 
   void Fail() {
@@ -214,14 +238,6 @@ class Schedule {
     ready_.notify_all();
   }
 
-  // The total is an estimate until every case has been opened.
-  void Report() {
-    if (!stream_.options().progress) return;
-    const int64_t total = voxels_opened_ / cases_opened_ * stream_.num_cases();
-    stream_.options().progress(
-        {.stage = stage_, .done = voxels_done_, .total = std::max(total, voxels_done_)});
-  }
-
   const CaseStream& stream_;
   const std::string stage_;
   std::mutex mutex_;
@@ -249,11 +265,15 @@ void CaseStream::ForEachBlock(const std::string& stage,
       if (item.opened == nullptr) return;
       block.Read(*item.opened->reader, item.first, item.count);
       on_block(block, item.opened->index, worker);
-      if (!schedule.Finish(item)) continue;
-      if (on_case_end) on_case_end(item.opened->index, *item.opened->reader);
-      schedule.Close(item.opened);
+      const bool last = schedule.Finish(item);
+      if (last) {
+        if (on_case_end) on_case_end(item.opened->index, *item.opened->reader);
+        schedule.Close(item.opened);
+      }
+      schedule.Report();
     }
   };
+  schedule.Report();
   // One item per worker: the schedule hands out the real work.
   ParallelFor(options_.threads, options_.threads, [&](int64_t item, int worker) {
     try {
@@ -263,6 +283,7 @@ void CaseStream::ForEachBlock(const std::string& stage,
       throw;
     }
   });
+  schedule.Report();
 }
 
 Dataset WithoutBadCases(const Dataset& dataset,
@@ -287,7 +308,9 @@ Dataset WithoutBadCases(const Dataset& dataset,
       });
       good.cases.push_back(entry);
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::kInvalidArgument) throw;  // not the case's fault
+      // Not the case's fault.
+      if (error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kCancelled)
+        throw;
       dropped->push_back(fmt::format("{}: {}", entry.id, error.what()));
     }
   }

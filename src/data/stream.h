@@ -10,7 +10,6 @@
 #include "data/case_reader.h"
 #include "data/voxel_block.h"
 #include "segcal/dataset.h"
-#include "segcal/progress.h"
 
 namespace segcal {
 
@@ -21,7 +20,7 @@ struct StreamOptions {
   // What visitors keep of every voxel of a case until its end: fewer cases are open at once where
   // these would need more than half the memory.
   int64_t bytes_per_voxel = 0;
-  ProgressCallback progress;
+  bool shows_progress = true;  // false: polls only (core/progress.h)
 };
 
 // A pass over the voxels of a data set in bounded memory: cases are opened as workers become free,
@@ -41,8 +40,12 @@ class CaseStream {
 
   std::shared_ptr<const CaseReader> Open(int64_t case_index) const;
 
-  // A stream over some of these cases with half the memory, which shows no progress: for work that
-  // passes over them many times.
+  // A stream over some of these cases. What is kept open between passes is kept for both, within
+  // the memory of this one, so any number of such streams that are read one after the other stay in
+  // it.
+  std::unique_ptr<CaseStream> Subset(const std::vector<int64_t>& cases) const;
+  // The same with half the memory, and it shows no progress: for work that passes over them many
+  // times.
   std::unique_ptr<CaseStream> Part(const std::vector<int64_t>& cases) const;
 
   // Calls on_block(block, case, worker) for every block, then on_case_end(case, reader) once all
@@ -59,7 +62,8 @@ class CaseStream {
   Dataset dataset_;
   StreamOptions options_;
   std::vector<int64_t> members_;  // to open; empty: all
-  std::unique_ptr<Kept> kept_;
+  std::shared_ptr<Kept> kept_;
+  std::vector<int64_t> kept_as_;  // the index of every case in kept_; empty: its own
 };
 
 // Reads every case once and returns the data set without the cases that cannot be read; each is

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 
+#include "core/progress.h"
 #include "tests/support/errors.h"
 #include "tests/support/scene_files.h"
 #include "tests/support/temp_folder.h"
@@ -177,9 +178,9 @@ TEST(CaseStream, PartHasTheChosenCasesAndMembersAndIsQuiet) {
   Dataset dataset =
       WriteScene(RandomScene({.num_cases = 4, .num_members = 2, .shape = {5, 5}}), folder.path());
   for (Case& c : dataset.cases) c.members[0] = "absent.npy";
-  StreamOptions options = Threads(2);
-  options.progress = [](const Progress&) { ADD_FAILURE() << "not quiet"; };
-  const CaseStream stream(dataset, {ParsePooling("z1")}, options);
+  const ProgressScope scope(
+      ListenOnly([](const Progress& progress) { EXPECT_EQ(progress.stage, ""); }));
+  const CaseStream stream(dataset, {ParsePooling("z1")}, Threads(2));
   const auto part = stream.Part({3, 1});
   ASSERT_EQ(part->num_cases(), 2);
   EXPECT_EQ(part->Open(0)->id(), dataset.cases[3].id);
@@ -222,15 +223,16 @@ TEST(CaseStream, ReportsProgressUpToTheEnd) {
   const Dataset dataset =
       WriteScene(RandomScene({.num_cases = 3, .shape = {91, 100}}), folder.path());
   std::vector<Progress> reports;
-  StreamOptions options = Threads(2);
-  options.progress = [&](const Progress& progress) { reports.push_back(progress); };
-  const CaseStream stream(dataset, kMeanLogits, options);
+  const ProgressScope scope(
+      ListenOnly([&](const Progress& progress) { reports.push_back(progress); }));
+  const CaseStream stream(dataset, kMeanLogits, Threads(2));
   stream.ForEachBlock("counting", [](VoxelBlock&, int64_t, int) {});
-  ASSERT_EQ(reports.size(), 6u);
+  ASSERT_GE(reports.size(), 2u);
+  EXPECT_EQ(reports.front().done, 0);
   for (size_t i = 0; i < reports.size(); ++i) {
     EXPECT_EQ(reports[i].stage, "counting");
     EXPECT_LE(reports[i].done, reports[i].total);
-    EXPECT_GT(reports[i].done, i == 0 ? 0 : reports[i - 1].done);
+    EXPECT_GE(reports[i].done, i == 0 ? 0 : reports[i - 1].done);
   }
   EXPECT_EQ(reports.back().done, 3 * 9100);
   EXPECT_EQ(reports.back().total, 3 * 9100);

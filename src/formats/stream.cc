@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/progress.h"
 #include "core/throw.h"
 
 namespace segcal {
@@ -58,6 +59,7 @@ size_t InflateStream::Read(std::span<std::byte> out) {
 }
 
 void InflateStream::Refill() {
+  PollProgress();  // a large file takes seconds
   zlib_.next_in = AsZlib(buffer_.data());
   zlib_.avail_in = static_cast<uInt>(source_->Read(buffer_));
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <mutex>
 #include <set>
 
 #include "core/file.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "data/array_source.h"
 #include "pipeline/compatible.h"
@@ -21,7 +21,7 @@ namespace {
 
 // The arrays of one case being written, made when its first block arrives.
 struct CaseFiles {
-  std::once_flag made;
+  PolledOnce made;
   std::vector<CaseOutput> outputs;
   std::unique_ptr<BoundCalibrator> bound;
 };
@@ -123,7 +123,7 @@ class ApplyJob {
 
   CaseFiles& OpenFiles(int64_t c, const CaseReader& reader) {
     CaseFiles& files = cases_[static_cast<size_t>(c)];
-    std::call_once(files.made, [&] {
+    files.made.Call([&] {
       for (const OutputKind* kind : kinds_) {
         if (kind->needs_labels && !reader.has_labels()) {
           Throw(ErrorCode::kBadData,
@@ -178,6 +178,7 @@ ApplyResult Apply(const Model& model,
                   const Dataset& dataset,
                   const std::string& folder,
                   const ApplyOptions& options) {
+  const ProgressScope scope(options.run.progress);
   const ModelState& state = ModelAccess::State(model);
   CheckCompatible(model, dataset);
   if (options.dtype != DType::kF16 && options.dtype != DType::kF32) {

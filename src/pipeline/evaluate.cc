@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/progress.h"
 #include "core/throw.h"
 #include "data/case_distance.h"
 #include "data/reduce.h"
@@ -41,7 +42,7 @@ struct ModelSums {
 
 // Everything about one case while its blocks are coming in.
 struct CaseState {
-  std::once_flag made;
+  PolledOnce made;
   MetricContext context;
   std::vector<std::unique_ptr<BoundCalibrator>> bound;  // per model
   CaseDistances distances;  // from the label boundary, as metrics need them
@@ -137,7 +138,7 @@ class Evaluation {
 
   CaseState& OpenCase(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
-    std::call_once(state.made, [&] {
+    state.made.Call([&] {
       for (const Model& model : models_) {
         const ModelState& fitted = ModelAccess::State(model);
         state.bound.push_back(
@@ -163,6 +164,7 @@ class Evaluation {
     ModelSums& sums = state->sums->At(worker);
     Workspace& work = workspaces_[static_cast<size_t>(worker)];
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      PollProgress();
       for (const PooledModels& group : poolings_) {
         const Tile tile = block.PoolTileInto(t, group.pooling, &work.tile);
         if (needs_free_energy_) FreeEnergyTile(tile, work.free_energy);
@@ -297,6 +299,7 @@ Model Baseline(const Dataset& dataset, const std::string& pipeline) {
 EvaluateResult Evaluate(const Dataset& dataset,
                         const std::vector<Model>& models,
                         const EvaluateOptions& options) {
+  const ProgressScope scope(options.run.progress);
   if (models.empty())
     Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
   MetricSelection selection = SelectMetrics(options);  // names are checked before the work

@@ -6,6 +6,7 @@
 
 #include "calibrators/list.h"
 #include "core/checkpoint.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "kernels/dispatch.h"
 #include "methods/shared/applied_error.h"
@@ -246,6 +247,7 @@ Model FitStream(const CaseStream& stream,
 }
 
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options) {
+  const ProgressScope scope(options.run.progress);
   CheckDataset(dataset, DatasetTitle(dataset));
   const PipelineSpec spec = ParsePipeline(pipeline);
   const Needs needs = MakeCalibrator(spec.stages, spec.options)->needs();

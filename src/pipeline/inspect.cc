@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "calibrators/list.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "data/reduce.h"
 #include "data/repeats.h"
@@ -209,6 +210,7 @@ void AddTotals(const std::vector<std::optional<CaseSums>>& totals, DatasetSummar
 }  // namespace
 
 DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
+  const ProgressScope scope(options.progress);
   CheckDataset(dataset, DatasetTitle(dataset));
   DatasetSummary summary;
   summary.name = dataset.name;

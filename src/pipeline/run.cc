@@ -21,10 +21,7 @@ StreamOptions MakeStreamOptions(const RunOptions& run) {
   if (run.threads < 0 || run.threads > 1024) {
     Throw(ErrorCode::kInvalidArgument, "{} threads; 0 (all) to 1024 are required", run.threads);
   }
-  return {.threads = run.threads,
-          .memory = run.memory,
-          .cache_dir = run.cache_dir,
-          .progress = run.progress};
+  return {.threads = run.threads, .memory = run.memory, .cache_dir = run.cache_dir};
 }
 
 Dataset ReadableCases(const Dataset& dataset,

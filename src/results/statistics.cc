@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/progress.h"
 #include "core/throw.h"
 #include "pipeline/spec.h"
 #include "results/study.h"
@@ -123,7 +124,9 @@ size_t ReferenceIndex(const std::vector<std::string>& pipelines, const std::stri
 }
 
 Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
-                             const StatisticsOptions& options) {
+                             const StatisticsOptions& options,
+                             const ProgressCallback& progress) {
+  const ProgressScope scope(progress);
   CheckRepeats(repeats);
   const std::vector<std::string> pipelines = ListPipelines(repeats[0]);
   const std::vector<std::string> metrics = ListMetrics(repeats[0]);
@@ -145,6 +148,9 @@ Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
     for (size_t m = 0; m < metrics.size(); ++m)
       mine.intervals.push_back(study.Interval(*FindNumber(metrics[m]), p, m));
     if (p != reference) mine.comparisons = Compare(study, compared, p, reference);
+    ReportProgress({.stage = "statistics",
+                    .done = static_cast<int64_t>(p) + 1,
+                    .total = static_cast<int64_t>(pipelines.size())});
   }
   AdjustForTheirNumber(&statistics.pipelines);
   Rank(study, compared, &statistics.pipelines);

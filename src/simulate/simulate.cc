@@ -7,6 +7,7 @@
 
 #include "core/file.h"
 #include "core/json.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "formats/array.h"
 #include "segcal/dataset.h"
@@ -46,6 +47,26 @@ std::unique_ptr<TrueMap> MakePlannedMap(const SimulationPlan& plan) {
 }
 
 // The data set without its files: names of everything, and the splits.
+// Empties the folder, which was empty, unless the data set in it is complete: without its file
+// nobody could use the rest, and the same command would refuse the folder.
+class UnfinishedFolder {
+ public:
+  explicit UnfinishedFolder(std::string folder) : folder_(std::move(folder)) {}
+  ~UnfinishedFolder() {
+    if (kept_) return;
+    std::error_code error;  // nothing can be done about it
+    for (const auto& entry : fs::directory_iterator(folder_, error))
+      fs::remove_all(entry.path(), error);
+  }
+  UnfinishedFolder(const UnfinishedFolder&) = delete;
+  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
+  void Keep() { kept_ = true; }
+
+ private:
+  std::string folder_;
+  bool kept_ = false;
+};
+
 Dataset DescribeDataset(const SimulationPlan& plan) {
   const bool is_flat = plan.shape().size() == 2;
   Dataset dataset;
@@ -168,22 +189,28 @@ SimulateSummary Summarise(const std::vector<TruthSums>& sums) {
 SimulateSummary Simulate(const std::string& folder,
                          const SimulateOptions& options,
                          const ProgressCallback& progress) {
+  const ProgressScope scope(progress);
   const SimulationPlan plan = MakePlan(options);
   const std::unique_ptr<TrueMap> map = MakePlannedMap(plan);
   const Dataset dataset = DescribeDataset(plan);
   PrepareFolder(folder, plan);
+  UnfinishedFolder unfinished(folder);
   std::vector<TruthSums> sums;
+  const auto tell = [&] {
+    ReportProgress({.stage = "simulate " + options.preset,
+                    .done = static_cast<int64_t>(sums.size()) * plan.num_voxels,
+                    .total = options.num_cases * plan.num_voxels});
+  };
+  tell();
   for (const Case& c : dataset.cases) {
     const CaseStreams streams{options.seed, static_cast<int64_t>(sums.size())};
     sums.push_back(MakeCase(folder, plan, *map, c, streams));
-    if (progress) {
-      const auto done = static_cast<int64_t>(sums.size()) * plan.num_voxels;
-      progress({"simulate " + options.preset, done, options.num_cases * plan.num_voxels});
-    }
+    tell();
   }
   SaveTruthFile(folder + "/truth.json", plan, *map, dataset, sums);
   // Last: a folder with a data set file is complete.
   SaveDataset(folder + "/dataset.json", dataset);
+  unfinished.Keep();
   return Summarise(sums);
 }
 

@@ -270,11 +270,16 @@ TEST_F(SimulateTest, RefusesAFolderThatIsNotEmpty) {
 TEST_F(SimulateTest, ReportsProgressUpToTheEnd) {
   std::vector<int64_t> done;
   int64_t total = 0;
-  Simulate(Path("data"), SmallOptions(), [&](const Progress& progress) {
+  const auto listen = [&](const Progress& progress) {
+    if (progress.stage.empty()) return;
     done.push_back(progress.done);
     total = progress.total;
-  });
-  EXPECT_EQ(done, (std::vector<int64_t>{2400, 4800}));
+  };
+  Simulate(Path("data"), SmallOptions(), ListenOnly(listen));
+  ASSERT_GE(done.size(), 2u);
+  EXPECT_EQ(done.front(), 0);
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  EXPECT_EQ(done.back(), 4800);
   EXPECT_EQ(total, 4800);
 }
 

@@ -2,9 +2,10 @@
 #include "segcal/verify.h"
 
 #include <algorithm>
-#include <mutex>
+#include <atomic>
 
 #include "core/parallel.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "methods/shared/bound_pass.h"
 #include "pipeline/compatible.h"
@@ -175,18 +176,15 @@ class Verification {
   template <class Work>
   VerifyWorkspace ForEachGenerated(const std::string& stage, const Work& work) const {
     const int64_t num_cases = (options_.voxels + kBlockVoxels - 1) / kBlockVoxels;
-    std::mutex mutex;
-    int64_t done = 0;
+    std::atomic<int64_t> done{0};
     return ReduceItems(
         num_cases,
         NumWorkers(),
         [&] { return EmptyWorkspace(); },
         [&](int64_t index, VerifyWorkspace* workspace) {
           work(index, workspace);
-          if (!options_.run.progress) return;
-          const std::lock_guard lock(mutex);
           done += kBlockVoxels;
-          options_.run.progress({.stage = stage, .done = done, .total = num_cases * kBlockVoxels});
+          ReportProgress({.stage = stage, .done = done, .total = num_cases * kBlockVoxels});
         });
   }
 
@@ -240,6 +238,7 @@ void CheckOptions(const VerifyOptions& options) {
 }
 
 VerifyResult Run(const Model& model, const Dataset* dataset, const VerifyOptions& options) {
+  const ProgressScope scope(options.run.progress);
   CheckOptions(options);
   const bool needs_image = ModelAccess::State(model).calibrator->needs().image;
   if (dataset == nullptr && (needs_image || options.voxels == 0)) {

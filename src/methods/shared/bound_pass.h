@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "core/progress.h"
 #include "data/reduce.h"
 #include "methods/shared/calibrator.h"
 
@@ -30,7 +30,7 @@ class BoundCases {
 
  private:
   struct BoundCase {
-    std::once_flag made;
+    PolledOnce made;
     std::unique_ptr<BoundCalibrator> bound;
   };
 

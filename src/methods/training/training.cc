@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/json.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "methods/training/training_trials.h"
 #include "optim/median_pruner.h"
@@ -121,8 +122,8 @@ class TrainingSearch {
     }
     ShowProgress(t, options, state);
     return Train(job_.problem, std::move(state), options, [&](const TrainState& now) {
+      Keep(&now);  // first: whoever is told of an epoch may stop, and goes on from it
       ShowProgress(t, options, now);
-      Keep(&now);
       return go_on(now);
     });
   }
@@ -163,8 +164,7 @@ class TrainingSearch {
   }
 
   void ShowProgress(int64_t t, const TrainOptions& options, const TrainState& state) const {
-    const ProgressCallback& progress = context_.stream.options().progress;
-    if (!progress) return;
+    if (!context_.stream.options().shows_progress || !ProgressIsHeard()) return;
     std::string stage = "train " + job_.name;
     if (num_trials_ > 1) stage += fmt::format(", trial {} of {}", t + 1, num_trials_);
     std::string detail = fmt::format("start, validation {:.5f}", state.start_loss);
@@ -177,10 +177,10 @@ class TrainingSearch {
                            state.best_loss,
                            last.learning_rate);
     }
-    progress({.stage = std::move(stage),
-              .done = state.epochs(),
-              .total = options.max_epochs,
-              .detail = std::move(detail)});
+    ReportProgress({.stage = std::move(stage),
+                    .done = state.epochs(),
+                    .total = options.max_epochs,
+                    .detail = std::move(detail)});
   }
 
   void Keep(const TrainState* running) const {
