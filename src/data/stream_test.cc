@@ -190,6 +190,19 @@ TEST(CaseStream, PartHasTheChosenCasesAndMembersAndIsQuiet) {
   EXPECT_EQ(voxels, 50);
 }
 
+// So any number of them needs the memory of one.
+TEST(CaseStream, SubsetsKeepTheSameCasesOpen) {
+  const TempFolder folder;
+  const Dataset dataset = WriteScene(RandomScene({.num_cases = 4, .shape = {9, 9}}), folder.path());
+  const CaseStream stream(dataset, kMeanLogits, Threads(1));
+  const auto some = stream.Subset({3, 1});
+  const auto fewer = some->Subset({1});
+  EXPECT_EQ(some->Open(0), stream.Open(3));
+  EXPECT_EQ(fewer->Open(0), stream.Open(1));
+  EXPECT_EQ(fewer->Open(0)->id(), dataset.cases[1].id);
+  EXPECT_EQ(stream.Part({2})->Open(0), stream.Open(2));
+}
+
 // Opening again would decode again.
 TEST(CaseStream, KeepsCasesOpenBetweenPassesWithinItsMemory) {
   const TempFolder folder;

@@ -124,18 +124,19 @@ std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, 
   AssignSplits(&dataset, parts, seed);
   std::vector<Fold> folds;
   for (const auto& part : parts) {
-    const std::string& name = part.first;
-    Dataset inside = dataset;
-    Dataset outside = dataset;
-    std::erase_if(inside.cases, [&](const Case& c) { return c.split == name; });
-    std::erase_if(outside.cases, [&](const Case& c) { return c.split != name; });
-    if (inside.cases.empty() || outside.cases.empty()) continue;
+    std::vector<int64_t> inside;
+    std::vector<int64_t> outside;
+    for (int64_t c = 0; c < stream.num_cases(); ++c) {
+      const bool held_out = dataset.cases[static_cast<size_t>(c)].split == part.first;
+      (held_out ? outside : inside).push_back(c);
+    }
+    if (inside.empty() || outside.empty()) continue;
     Fold& fold = folds.emplace_back();
-    fold.training_cases =
-        std::make_unique<CaseStream>(inside, std::vector<Pooling>{spec.pooling}, stream.options());
-    fold.validation =
-        std::make_unique<CaseStream>(outside, std::vector<Pooling>{spec.pooling}, stream.options());
+    fold.training_cases = stream.Subset(inside);
+    fold.validation = stream.Subset(outside);
     fold.training = std::make_unique<Prepared>(*fold.training_cases, spec, seed);
+    // The survey was what it was for; the samples of all folds together would take much.
+    fold.training->sample = {};
   }
   if (folds.size() < 2) {
     Throw(ErrorCode::kInvalidArgument,

@@ -107,18 +107,6 @@ std::vector<double> StartingPoint(const AffineShape& shape, const Penalty& penal
   return ScaledIdentity(shape, penalty.kappa > 0.0 ? penalty.anchor : 1.0);
 }
 
-// Less memory would mean another sample, and other bits.
-void CheckMemory(const AffineProblem& problem, int64_t memory) {
-  if (problem.bytes() <= memory / 2) return;
-  Throw(
-      ErrorCode::kInvalidArgument,
-      "the voxel sample and its curvature take {} MiB, half of --memory is {} MiB: at least {}M is "
-      "required",
-      problem.bytes() >> 20,
-      memory >> 21,
-      (problem.bytes() >> 19) + 1);
-}
-
 }  // namespace
 
 std::vector<double> ScaledIdentity(const AffineShape& shape, double beta) {
@@ -145,7 +133,7 @@ FitOutcome FitAffine(const AffineShape& shape,
                   .anchor = beta,
                   .paper = options.penalty == "paper"};
   AffineProblem problem(shape, box, context);
-  CheckMemory(problem, context.stream.memory());
+  CheckProblemMemory(1, problem.bytes(), context.stream.memory());
   parameters->assign(static_cast<size_t>(shape.num_experts()), StartingPoint(shape, penalty));
   if (context.trials > 0) {
     outcome.search = SearchPenalty(shape, box, &problem, context, &penalty, parameters);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/parallel.h"
+#include "core/throw.h"
 #include "methods/affine/affine_blocks.h"
 #include "optim/dense_model.h"
 #include "optim/implicit_model.h"
@@ -347,6 +348,18 @@ LossTotal TotalLoss(const CaseStream& stream,
     total.voxels += sums.count;
   }
   return total;
+}
+
+void CheckProblemMemory(size_t problems, int64_t bytes_of_all, int64_t memory) {
+  if (bytes_of_all <= memory / 2) return;
+  Throw(ErrorCode::kInvalidArgument,
+        "the voxel sample{} and {} curvature take {} MiB, half of --memory is {} MiB: at least {}M "
+        "is required",
+        problems == 1 ? "" : fmt::format("s of {} fits", problems),
+        problems == 1 ? "its" : "their",
+        bytes_of_all >> 20,
+        memory >> 21,
+        (bytes_of_all >> 19) + 1);
 }
 
 }  // namespace segcal

@@ -78,4 +78,8 @@ LossTotal TotalLoss(const CaseStream& stream,
                     const AffineShape& shape,
                     const ExpertParameters& parameters);
 
+// An Error unless half the memory holds so many problems: less would mean smaller samples, and
+// other bits.
+void CheckProblemMemory(size_t problems, int64_t bytes_of_all, int64_t memory);
+
 }  // namespace segcal

@@ -86,6 +86,11 @@ std::vector<FoldState> MakeStates(const AffineShape& shape,
     FoldState& state = states.emplace_back();
     if (fold.training != nullptr) {
       state.own = std::make_unique<AffineProblem>(shape, box, *fold.training);
+      // The folds are of about one size: what does not fit is told before all of them are made.
+      const size_t problems = 1 + context.folds.size();
+      const int64_t of_all =
+          problem->bytes() + static_cast<int64_t>(problems - 1) * state.own->bytes();
+      CheckProblemMemory(problems, of_all, context.stream.memory());
     }
     state.problem = state.own ? state.own.get() : problem;
     state.validation = fold.validation;
