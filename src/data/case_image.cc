@@ -7,6 +7,7 @@
 
 #include "core/half.h"
 #include "core/throw.h"
+#include "data/voxel_block.h"
 
 namespace segcal {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "data/case_image.h"
-#include "data/plane_box.h"
 #include "methods/shared/calibrator.h"
+#include "methods/tree/box_reader.h"
 
 namespace segcal {
 
