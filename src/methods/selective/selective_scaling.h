@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include "methods/selective/base_decision.h"
 #include "methods/selective/selector_network.h"
