@@ -55,6 +55,7 @@ void ParallelFor(int64_t num_items,
   const auto poll = [&] { guarded([] { PollProgress(); }); };
   RunTeam(static_cast<int>(std::min<int64_t>(num_threads, num_items)) - 1, run, poll);
   if (first_error) std::rethrow_exception(first_error);
+  PollProgress();  // what a helper has reported last is told before the caller goes on
 }
 
 }  // namespace segcal
