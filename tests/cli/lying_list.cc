@@ -18,4 +18,8 @@ std::unique_ptr<Calibrator> MakeCalibrator(const std::vector<std::string>&,
   return kLying.make(options, nullptr);
 }
 
+OptionMap OptionsOfLastStage(const std::vector<std::string>&, const OptionMap& options) {
+  return options;
+}
+
 }  // namespace segcal
