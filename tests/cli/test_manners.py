@@ -21,7 +21,8 @@ def test_help_lists_every_command_and_the_exit_codes():
     for command in COMMANDS:
         assert re.search(rf"^  {command} ", text, re.MULTILINE)
     codes = "0 ok, 1 internal error, 2 wrong usage, 3 bad data, 4 input/output error"
-    assert f"Exit codes: {codes},\n5 verify: the declaration does not hold." in text
+    others = "5 verify: the declaration does not hold, 130 stopped by Ctrl-C, 143 by SIGTERM."
+    assert f"Exit codes: {codes},\n{others}" in text
 
 
 @pytest.mark.parametrize("command", COMMANDS)

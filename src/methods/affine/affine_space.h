@@ -122,7 +122,7 @@ class VoxelsByExpert {
  public:
   explicit VoxelsByExpert(const AffineShape& shape);
 
-  // Voxels without label are left out if so wished.
+  // Voxels without a label can be left out.
   void Assign(const Tile& tile, bool labelled_only);
   std::span<const int32_t> of(int64_t expert) const noexcept;
 
