@@ -4,6 +4,6 @@
 namespace segcal {
 
 // As in CMakeLists.txt; a test compares the two.
-inline constexpr const char* kVersion = "0.1.0";
+inline constexpr const char* kVersion = "0.2.0";
 
 }  // namespace segcal

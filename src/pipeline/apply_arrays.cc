@@ -45,7 +45,7 @@ struct ArrayWorkspace {
   VoxelBlock block;
   TileBuffer tile;
   EmitWorkspace emit;
-  MemoryOutput::Scratch scratch;
+  TileScratch scratch;
 };
 
 void ApplyToArrays(const ModelState& state,

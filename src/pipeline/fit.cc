@@ -237,8 +237,7 @@ Model FitStream(const CaseStream& stream,
   }
   std::unique_ptr<Calibrator> calibrator = MakeCalibrator(spec.stages, spec.options);
   FitOutcome outcome = calibrator->Fit(all.context);
-  if (search.validation != nullptr)
-    WarnOfHarm(*search.validation, spec, *calibrator, &outcome);
+  if (search.validation != nullptr) WarnOfHarm(*search.validation, spec, *calibrator, &outcome);
   state->calibrator = std::move(calibrator);
   // What was chosen becomes part of the pipeline: fitted with it again, the optimum is the same.
   for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;

@@ -109,7 +109,9 @@ bool MemoryOutput::CanStream() const noexcept {
          reinterpret_cast<uintptr_t>(data_) % sizeof(float) == 0;
 }
 
-void MemoryOutput::Write(const EmittedTile& emitted, bool keep_decision, Scratch* scratch) const {
+void MemoryOutput::Write(const EmittedTile& emitted,
+                         bool keep_decision,
+                         TileScratch* scratch) const {
   const Tile& tile = emitted.tile;
   if (CanStream()) {
     StreamRows(emitted.probs.probs,
@@ -120,11 +122,7 @@ void MemoryOutput::Write(const EmittedTile& emitted, bool keep_decision, Scratch
     return;
   }
   const int64_t channels = kind_.per_class ? tile.num_classes : 1;
-  auto* values = reinterpret_cast<float*>(
-      scratch->values.Reserve(channels * kTileVoxels * int64_t{sizeof(float)}));
-  kind_.fill(emitted, values);
-  const std::byte* rows =
-      ConvertTile(kind_, dtype_, /*scale=*/1.0, values, tile, keep_decision, &scratch->converted);
+  const std::byte* rows = RenderTile(kind_, dtype_, /*scale=*/1.0, emitted, keep_decision, scratch);
   for (int64_t c = 0; c < channels; ++c) {
     ScatterElements(elements_,
                     rows + c * kTileVoxels * elements_.element_size,

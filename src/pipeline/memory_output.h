@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/aligned.h"
 #include "data/case_reader.h"
 #include "formats/strided.h"
 #include "pipeline/outputs.h"
@@ -22,11 +21,7 @@ class MemoryOutput {
   const StridedElements& elements() const noexcept { return elements_; }
   const std::byte* data() const noexcept { return data_; }
 
-  struct Scratch {
-    AlignedBuffer values;     // of one tile, float
-    AlignedBuffer converted;  // of one tile, in the type of the array
-  };
-  void Write(const EmittedTile& emitted, bool keep_decision, Scratch* scratch) const;
+  void Write(const EmittedTile& emitted, bool keep_decision, TileScratch* scratch) const;
 
  private:
   bool CanStream() const noexcept;

@@ -14,10 +14,6 @@
 namespace segcal {
 namespace {
 
-void FillProbabilities(const EmittedTile& emitted, float* out) {
-  std::copy_n(emitted.probs.probs, emitted.tile.num_classes * kTileVoxels, out);
-}
-
 void FillConfidence(const EmittedTile& emitted, float* out) {
   alignas(64) uint16_t predicted[kTileVoxels];
   TopLabelTile(emitted.probs.probs, emitted.tile.num_classes, out, predicted);
@@ -121,7 +117,7 @@ const std::vector<OutputKind>& OutputKinds() {
        false,
        false,
        nullptr,
-       &FillProbabilities},
+       nullptr},
       {"confidence", "largest probability", false, false, false, &One, &FillConfidence},
       {"labels", "class with the largest probability", false, false, true, &AsItIs, &FillLabels},
       {"entropy",
@@ -185,21 +181,27 @@ CaseOutput::CaseOutput(std::string path,
                          .cache_dir = options.run.cache_dir});
 }
 
-const std::byte* ConvertTile(const OutputKind& kind,
-                             DType dtype,
-                             double scale,
-                             const float* values,
-                             const Tile& tile,
-                             bool keep_decision,
-                             AlignedBuffer* converted) {
+const std::byte* RenderTile(const OutputKind& kind,
+                            DType dtype,
+                            double scale,
+                            const EmittedTile& emitted,
+                            bool keep_decision,
+                            TileScratch* scratch) {
+  const float* values = emitted.probs.probs;
+  if (kind.fill != nullptr) {
+    auto* filled =
+        reinterpret_cast<float*>(scratch->values.Reserve(kTileVoxels * int64_t{sizeof(float)}));
+    kind.fill(emitted, filled);
+    values = filled;
+  }
   if (dtype == DType::kF32) return reinterpret_cast<const std::byte*>(values);
-  const int64_t channels = kind.per_class ? tile.num_classes : 1;
+  const int64_t channels = kind.per_class ? emitted.tile.num_classes : 1;
   const int64_t total = channels * kTileVoxels;
   const int64_t size = ElementSize(dtype);
-  std::byte* out = converted->Reserve(total * size);
+  std::byte* out = scratch->converted.Reserve(total * size);
   auto* halves = reinterpret_cast<uint16_t*>(out);
   if (dtype == DType::kF16 && kind.per_class) {
-    RoundToHalf(values, tile.decision, keep_decision, channels, halves);
+    RoundToHalf(values, emitted.tile.decision, keep_decision, channels, halves);
   } else if (dtype == DType::kF16) {
     // The kernel is for probabilities; logarithms are negative.
     std::transform(values, values + total, halves, HalfFromFloat);
@@ -220,11 +222,7 @@ void CaseOutput::AddTile(const EmittedTile& emitted,
                          Scratch* scratch) const {
   const int64_t size = ElementSize(dtype_);
   std::byte* block = scratch->block.Reserve(channels_ * kBlockVoxels * size);
-  auto* values = reinterpret_cast<float*>(
-      scratch->values.Reserve(channels_ * kTileVoxels * int64_t{sizeof(float)}));
-  kind_.fill(emitted, values);
-  const std::byte* rows =
-      ConvertTile(kind_, dtype_, scale_, values, emitted.tile, keep_decision, &scratch->converted);
+  const std::byte* rows = RenderTile(kind_, dtype_, scale_, emitted, keep_decision, &scratch->tile);
   for (int64_t c = 0; c < channels_; ++c) {
     std::memcpy(block + (c * kBlockVoxels + index * kTileVoxels) * size,
                 rows + c * kTileVoxels * size,

@@ -31,23 +31,28 @@ struct OutputKind {
   // The value that becomes the largest whole number, white in a 16-bit PNG, where the format has no
   // floats, given the number of classes; null: it needs floats.
   double (*full_scale)(int64_t num_classes);
-  // Values of a tile as [channels][kTileVoxels].
+  // Values of a tile, [kTileVoxels]; null: the emitted probabilities themselves.
   void (*fill)(const EmittedTile& emitted, float* out);
 };
 
 const std::vector<OutputKind>& OutputKinds();
 const OutputKind& FindOutputKind(const std::string& name);
 
-// The values of a tile in the type they are written in, [channels][kTileVoxels]: `values` itself,
-// or `converted`. Whole numbers are multiplied by `scale` first. Where the decision is kept, it is
-// in float16, too.
-const std::byte* ConvertTile(const OutputKind& kind,
-                             DType dtype,
-                             double scale,
-                             const float* values,
-                             const Tile& tile,
-                             bool keep_decision,
-                             AlignedBuffer* converted);
+// Memory of one worker for RenderTile.
+struct TileScratch {
+  AlignedBuffer values;     // float
+  AlignedBuffer converted;  // in the type that is written
+};
+
+// The values of a tile in the type they are written in, [channels][kTileVoxels], without a copy
+// where they are there already. Whole numbers are multiplied by `scale` first. Where the decision
+// is kept, it is in float16, too.
+const std::byte* RenderTile(const OutputKind& kind,
+                            DType dtype,
+                            double scale,
+                            const EmittedTile& emitted,
+                            bool keep_decision,
+                            TileScratch* scratch);
 
 // One output array of one case while it is being written; blocks arrive from any worker.
 class CaseOutput {
@@ -63,9 +68,8 @@ class CaseOutput {
 
   // A block being filled by one worker.
   struct Scratch {
-    AlignedBuffer values;     // of one tile, float
-    AlignedBuffer converted;  // of one tile, in the type of the file
-    AlignedBuffer block;      // [channels][kBlockVoxels] of the file's type
+    TileScratch tile;
+    AlignedBuffer block;  // [channels][kBlockVoxels] of the file's type
   };
   void AddTile(const EmittedTile& emitted,
                bool keep_decision,

@@ -29,7 +29,7 @@ show_log_and_fail() {
 python3 "$here/readme_snippets.py" "$here/../../README.md" "$scratch/snippets"
 
 echo "find_package"
-configure by_cmake 0.1 || show_log_and_fail by_cmake
+configure by_cmake 0.2 || show_log_and_fail by_cmake
 cmake --build "$scratch/by_cmake" >>"$scratch/by_cmake.log" || show_log_and_fail by_cmake
 "$scratch/by_cmake/consumer" "$scratch/by_cmake.json"
 
@@ -41,7 +41,7 @@ for model in half strided mixed; do cmp "$scratch/memory/$model.json" "$scratch/
 sed 's/"name": "mine"/"name": ""/' "$scratch/memory/memory.json" | cmp - "$scratch/memory/program.json"
 
 # Until 1.0 a minor version may change the interface.
-for version in 99 0.0; do
+for version in 99 0.1; do
   echo "find_package refuses version $version"
   if configure other_version "$version"; then
     echo "version $version was accepted"
