@@ -3,7 +3,7 @@
 // library, on a data set that is in memory as a caller's arrays and on disk as files.
 //
 // Every line of standard input names a piece of work, which is done once; the answer is a line of
-// JSON with its seconds and what it found. A script that asks can so take turns between us and
+// JSON with its seconds and what it found. A script that asks can thus take turns between us and
 // others. FOLDER takes what is written.
 
 #include <fmt/format.h>
@@ -27,6 +27,7 @@
 #include "core/json.h"
 #include "core/parallel.h"
 #include "core/throw.h"
+#include "data/array_source.h"
 #include "data/stream.h"
 #include "formats/array.h"
 #include "kernels/dispatch.h"
@@ -54,9 +55,7 @@ class Resident {
   const ArrayInfo& info() const { return info_; }
   int64_t bytes() const { return info_.NumElements() * ElementSize(info_.dtype); }
   const std::byte* data() const { return data_; }
-  std::unique_ptr<Array> Open(const std::string& name) const {
-    return ArrayOverMemory(name, info_, data_);
-  }
+  ArrayView View() const { return {.data = data_, .dtype = info_.dtype, .shape = info_.shape}; }
 
  private:
   ArrayInfo info_;
@@ -69,13 +68,12 @@ class ResidentData {
  public:
   explicit ResidentData(Dataset dataset) : dataset_(std::move(dataset)) {
     for (const Case& entry : dataset_.cases) {
-      scores_.push_back(std::make_unique<Resident>(PathOf(entry.members[0])));
-      labels_.push_back(std::make_unique<Resident>(PathOf(entry.labels)));
+      scores_.push_back(std::make_unique<Resident>(FullPath(dataset_, entry.members[0])));
+      labels_.push_back(std::make_unique<Resident>(FullPath(dataset_, entry.labels)));
     }
   }
 
   const Dataset& dataset() const { return dataset_; }
-  std::string PathOf(const std::string& file) const { return dataset_.folder + "/" + file; }
   int64_t num_cases() const { return static_cast<int64_t>(scores_.size()); }
   const Resident& scores(int64_t c) const { return *scores_[static_cast<size_t>(c)]; }
   int64_t bytes() const {
@@ -85,14 +83,12 @@ class ResidentData {
   }
 
   CaseStream Stream() const {
-    std::vector<std::shared_ptr<const CaseReader>> readers;
+    Dataset memory = dataset_;
     for (size_t c = 0; c < scores_.size(); ++c) {
-      const Case& entry = dataset_.cases[c];
-      std::vector<std::shared_ptr<const Array>> members = {scores_[c]->Open(entry.id)};
-      readers.push_back(std::make_shared<const CaseReader>(
-          dataset_, entry, std::move(members), labels_[c]->Open(entry.id), nullptr));
+      memory.cases[c].members = {scores_[c]->View()};
+      memory.cases[c].labels = labels_[c]->View();
     }
-    return CaseStream(dataset_, std::move(readers), {});
+    return CaseStream(std::move(memory), {Pooling{}}, {});
   }
 
  private:
@@ -214,19 +210,9 @@ class Bench {
   void ApplyArrays() {
     for (int64_t c = 0; c < data_.num_cases(); ++c) {
       const Resident& scores = data_.scores(c);
-      const int64_t classes = scores.info().shape[0];
-      const int64_t voxels = scores.info().NumElements() / classes;
-      LogitsView view;
-      view.data = scores.data();
-      view.dtype = scores.info().dtype;
-      view.num_classes = classes;
-      view.num_voxels = voxels;
-      view.class_stride = voxels;
-      const ProbsSpan out{.data = reinterpret_cast<float*>(OutputOf(c)),
-                          .num_classes = classes,
-                          .num_voxels = voxels,
-                          .class_stride = voxels};
-      model_.Apply(std::span<const LogitsView>(&view, 1), out);
+      auto* out = reinterpret_cast<float*>(OutputOf(c));
+      model_.Apply(LogitsView{scores.View()},
+                   {.probabilities = MakeSpan(out, scores.info().shape)});
     }
   }
 
@@ -302,7 +288,7 @@ class Bench {
   void ReadFiles(Json* found) const {
     std::atomic<uint64_t> fold{0};
     for (const Case& entry : data_.dataset().cases) {
-      const InputFile file(data_.PathOf(entry.members[0]));
+      const InputFile file(data_.FullPath(dataset_, entry.members[0]));
       ForEachChunk(file.size(), [&](int64_t offset, int64_t bytes) {
         static thread_local AlignedBuffer buffer;
         const std::span<std::byte> chunk(buffer.Reserve(kChunkBytes), static_cast<size_t>(bytes));

@@ -137,7 +137,7 @@ void TreeForward(benchmark::State& state) {
 Model Unfitted(const std::string& pipeline, int64_t classes) {
   return UnfittedModel(ParsePipeline(pipeline),
                        std::vector<std::string>(static_cast<size_t>(classes), "class"),
-                       "logits");
+                       InputKind::kLogits);
 }
 
 Model LocalModel(int64_t classes) {
@@ -160,15 +160,9 @@ void ApplyModel(benchmark::State& state, const Model& model, int64_t classes) {
   Rng rng(3, 0);
   for (float& z : logits) z = static_cast<float>(8.0 * rng.Uniform());
   std::vector<float> probs(logits.size());
-  LogitsView view;
-  view.data = logits.data();
-  view.num_classes = classes;
-  view.num_voxels = voxels;
-  view.class_stride = voxels;
-  view.shape = {1024, 2048};
-  const ProbsSpan out{
-      .data = probs.data(), .num_classes = classes, .num_voxels = voxels, .class_stride = voxels};
-  for (auto _ : state) model.Apply(std::span(&view, 1), out, 0);
+  const LogitsView view{MakeView(logits.data(), {classes, 1024, 2048})};
+  const ApplyOutputs out{.probabilities = MakeSpan(probs.data(), {classes, 1024, 2048})};
+  for (auto _ : state) model.Apply(view, out);
 }
 
 void ApplyTs(benchmark::State& state) {

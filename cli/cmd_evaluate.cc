@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/print_evaluation.h"
 #include "cli/throw.h"
 #include "segcal/evaluate.h"
@@ -177,6 +178,11 @@ void Run(const EvaluateArguments& given) {
   ReportRenormalised(result.renormalised);
   for (const std::string& warning : result.warnings) Warn(warning);
   std::vector<std::string> files = WriteTables(given, result);
+  if (!files.empty()) {
+    AdviseOnInterrupt([files] {
+      return fmt::format("{} complete; the same command starts again", fmt::join(files, ", "));
+    });
+  }
   if (!given.figures.empty()) {
     const auto figures = WriteFigures(given, dataset, models, result);
     files.insert(files.end(), figures.begin(), figures.end());

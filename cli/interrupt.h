@@ -15,10 +15,10 @@ namespace segcal::cli {
 ProgressCallback Interruptible(ProgressCallback show);
 
 // What a command leaves behind when it is stopped, and how to go on: the end of the line that says
-// so. It is asked in the end, when the command itself is gone.
+// so. It is called at the very end, after the command has returned.
 void AdviseOnInterrupt(std::function<std::string()> advice);
 
-// Says in one line what was stopped; returns the exit code, 128 and the signal.
+// Says in one line what was stopped; returns the exit code, 128 plus the signal.
 int ReportInterrupt(const Error& error);
 
 }  // namespace segcal::cli

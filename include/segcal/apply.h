@@ -40,9 +40,10 @@ SEGCAL_EXPORT ApplyResult Apply(const Model& model,
                                 const std::string& folder,
                                 const ApplyOptions& options = {});
 
-// Applies a model to one case, files or memory, and puts the results into the caller's arrays,
-// which may not overlap each other or what is read. Masked voxels get the uncalibrated
-// probabilities.
+// Applies a model to one case, files or memory, classes first, and puts the results into the
+// caller's arrays, which may not overlap each other or what is read. Masked voxels get the
+// uncalibrated probabilities; labels are not looked at; relative paths start at the working folder.
+// Where it is stopped or ends in an Error, arrays are written in part.
 SEGCAL_EXPORT void Apply(const Model& model,
                          const Case& entry,
                          const ApplyOutputs& out,

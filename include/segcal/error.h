@@ -11,7 +11,7 @@ namespace segcal {
 // Who has to act: the caller (a wrong argument), whoever made the data, or whoever runs the
 // machine.
 enum class ErrorCode {
-  kInvalidArgument,  // unknown method, option out of range, views of different size
+  kInvalidArgument,  // unknown method, option out of range, a view without data
   kBadData,          // a file or array whose content cannot be right
   kIo,               // a file cannot be opened, read or written
   kUnsupported,      // well formed, but not something segcal handles

@@ -66,6 +66,6 @@ SEGCAL_EXPORT std::string ToJson(const IndexResult& result);
 
 // A label map by name: "cityscapes" (labelIds to the 19 trainIds, the rest ignored) or "ade20k"
 // (1..150 to 0..149, 0 ignored); otherwise a JSON file {"7": 0, ...}. Ignored values go to 255.
-std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path);
+SEGCAL_EXPORT std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path);
 
 }  // namespace segcal

@@ -36,7 +36,7 @@ struct FreeEnergySpread {
   double quartiles[3] = {};
 };
 
-// A calibration method as one has it for so many classes.
+// A calibration method for a given number of classes.
 struct MethodSummary {
   std::string name;  // as a pipeline without its pooling: "ts", "selective+ts"
   // Of its pipelines on mean logits. Those on mean probabilities, and on input that is not logits,

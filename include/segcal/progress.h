@@ -18,10 +18,10 @@ struct Progress {
   std::string detail = {};
 };
 
-// Called on the thread that called the library: at the begin and the end of a stage, after every
-// epoch of a training, and in between about every 50 ms, also where there is nothing new. Returns
-// whether to go on. False ends the operation within about a second by an Error of code kCancelled:
-// nothing is left half-written, and what was complete by then (files of finished cases,
+// Called on the thread that called the library: at the beginning and the end of a stage, after
+// every epoch of a training, and in between about every 50 ms, also where there is nothing new.
+// Returns whether to go on. False ends the operation within about a second by an Error of code
+// kCancelled: no file is left half-written, and what was complete by then (files of finished cases,
 // checkpoints) stays. An exception thrown here ends it in the same way and arrives at the caller.
 // Empty means nobody listens.
 using ProgressCallback = std::function<bool(const Progress&)>;

@@ -12,7 +12,7 @@ namespace segcal {
 
 // An array in the caller's memory, which must stay as it is for as long as segcal uses it. Element
 // (i, j, ...) lies at data[i * strides[0] + j * strides[1] + ...], strides in elements and of any
-// sign; no strides: C order. Nothing is copied but for odd strides, a block at a time.
+// sign; no strides: C order. Nothing is copied, except a block at a time where the strides need it.
 struct ArrayView {
   const void* data = nullptr;
   DType dtype = DType::kF32;

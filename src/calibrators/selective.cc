@@ -53,7 +53,8 @@ class Selective final : public Calibrator {
   Selective(const SelectiveOptions& options, std::unique_ptr<Calibrator> base)
       : options_(options), base_(base ? std::move(base) : kNone.make({}, nullptr)) {}
 
-  // A temperature keeps the order, and the selector does not see offsets: the properties are those of the base.
+  // A temperature keeps the order, and the selector does not see offsets: the properties are those
+  // of the base.
   Properties properties() const override { return base_->properties(); }
   Needs needs() const override { return base_->needs(); }
   ParameterCounts counts(int64_t num_classes) const override {

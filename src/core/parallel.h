@@ -11,10 +11,10 @@ int AvailableThreads() noexcept;
 
 // Runs work(item, worker) for item = 0 .. num_items-1 on up to `num_threads` threads (0: all
 // available), this one and others that stand ready (core/parallel_pool.h), worker in
-// [0, num_threads). Items are handed out in order, each once; no item may wait for another. The
-// only place in segcal that uses threads. The first exception is rethrown here, after every worker
-// has stopped. Between items and while it waits, this thread polls the progress of the call it
-// works for (core/progress.h), so every loop can be cancelled.
+// [0, num_threads). Items are handed out in order, each once; no item may wait for one that has not
+// begun. The only place in segcal that uses threads. The first exception is rethrown here, after
+// every worker has stopped. Between items and while it waits, this thread polls the progress of the
+// call it works for (core/progress.h), so every loop can be cancelled.
 //
 // Which worker gets which item is not defined: combine results by item, or in accumulators whose
 // merge does not depend on order (ExactSum, integer counts).

@@ -71,7 +71,7 @@ class Pool {
   bool AddThread() {
     try {
       threads_.emplace_back([this] { Serve(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       return false;
     }
     ++idle_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <memory>
 
 #include "core/throw.h"
 
@@ -67,8 +68,9 @@ void CallBack(ProgressState* state) {
 ProgressScope::ProgressScope(const ProgressCallback& callback)
     : outer_(t_state), outer_owned_(t_owned) {
   if (!callback) return;
-  own_ = new ProgressState;
-  own_->callback = callback;
+  auto own = std::make_unique<ProgressState>();
+  own->callback = callback;
+  own_ = own.release();
   t_state = own_;
   t_owned = true;
 }

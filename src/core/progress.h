@@ -11,7 +11,7 @@ namespace segcal {
 
 struct ProgressState;
 
-// One call of the library and who listens to it, from the begin of a public function to its end.
+// One call of the library and who listens to it, from the start of a public function to its end.
 // What is reported inside, on this thread and those that help it, goes to the callback, which is
 // called on this thread only. Without a callback, whoever listens to the call around this one, if
 // any, goes on listening.
@@ -29,7 +29,7 @@ class ProgressScope {
 };
 
 // Says how far work has come, from any thread. Cheap: the callback is called where a stage begins
-// or ends, where the detail is another, and every 50 ms. Throws as PollProgress does.
+// or ends, where the detail changes, and every 50 ms. Throws as PollProgress does.
 void ReportProgress(Progress progress);
 // Whether anybody listens: what is costly to tell need not be told.
 bool ProgressIsHeard() noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/array_source.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -13,9 +14,10 @@ namespace {
 constexpr int64_t kFarthest = int64_t{1} << 56;
 
 void CheckExtents(const ArrayView& view, const std::string& name) {
-  int64_t elements = 1;
+  int64_t elements = 1;  // as if no axis were empty: strides of the others count
   for (const int64_t extent : view.shape) {
-    if (extent >= 0 && !__builtin_mul_overflow(elements, extent, &elements) && elements < kFarthest)
+    if (extent >= 0 && !__builtin_mul_overflow(elements, std::max<int64_t>(extent, 1), &elements) &&
+        elements < kFarthest)
       continue;
     Throw(ErrorCode::kInvalidArgument,
           "{}: shape ({}); extents of at least 0 that fit into memory are required",

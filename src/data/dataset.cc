@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segcal/dataset.h"
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -30,15 +31,6 @@ void CheckLabelMap(const Dataset& dataset, const std::string& where) {
   }
 }
 
-std::vector<double> ReadSpacing(JsonObject* object) {
-  std::vector<double> spacing = object->Numbers("spacing");
-  for (const double s : spacing) {
-    if (!(s > 0.0))
-      Throw(ErrorCode::kBadData, "{}: spacing {} is not positive", object->where(), s);
-  }
-  return spacing;
-}
-
 Case ReadCase(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   Case result;
@@ -49,7 +41,7 @@ Case ReadCase(const Json& json, const std::string& where) {
   result.mask = object.StringOr("mask", "");
   result.group = object.StringOr("group", "");
   result.split = object.StringOr("split", "");
-  if (object.Has("spacing")) result.spacing = ReadSpacing(&object);
+  if (object.Has("spacing")) result.spacing = object.Numbers("spacing");
   object.Finish();
   return result;
 }
@@ -79,6 +71,9 @@ void CheckCases(const std::vector<Case>& cases, const std::string& where) {
     if (c.members.empty()) refuse("no members, at least one is required");
     for (const ArraySource& member : c.members) {
       if (member.empty()) refuse("a member is neither a file nor a view");
+    }
+    for (const double s : c.spacing) {
+      if (!(s > 0.0) || !std::isfinite(s)) refuse(fmt::format("spacing {} is not positive", s));
     }
     if (c.members.size() != cases.front().members.size()) {
       refuse(fmt::format(

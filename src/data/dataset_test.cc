@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "core/json.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_folder.h"
@@ -40,6 +43,14 @@ Dataset FullDataset() {
   bare.id = "0002";
   bare.members = {"a", "b"};
   return dataset;
+}
+
+TEST(Dataset, RefusesSpacingThatIsNoLength) {
+  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Dataset dataset = FullDataset();
+    dataset.cases[0].spacing[1] = bad;
+    ExpectError(ErrorCode::kBadData, {"cases[0]", "spacing"}, [&] { CheckDataset(dataset, "d"); });
+  }
 }
 
 TEST(Dataset, ReadsBackAsItWasWritten) {

@@ -64,7 +64,9 @@ std::vector<int64_t> RowMajorStrides(const std::vector<int64_t>& shape) {
   int64_t stride = 1;
   for (size_t axis = shape.size(); axis-- > 0;) {
     strides[axis] = stride;
-    stride *= shape[axis];
+    // A shape that is too large wraps around, and is refused where it is checked.
+    stride =
+        static_cast<int64_t>(static_cast<uint64_t>(stride) * static_cast<uint64_t>(shape[axis]));
   }
   return strides;
 }

@@ -38,9 +38,9 @@ struct ByteRange {
 };
 ByteRange CoveredBytes(const StridedElements& layout);
 
-// Whether no two elements share a byte. Exact where axes, from the narrowest stride to the widest,
-// each step over all before, which every slice, transposition and reversal of an array in C order
-// does; other arrays without overlap are not told from those with.
+// Whether no two elements share a byte. Never true for an array that overlaps itself. True for
+// every slice, transposition and reversal of an array in C order; false for some unusual arrays
+// whose axes interleave without overlapping.
 bool ElementsAreApart(const StridedElements& layout);
 
 // Whether the axes from `axis` on can be walked with a single stride, and which.

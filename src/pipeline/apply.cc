@@ -124,6 +124,7 @@ class ApplyJob {
   CaseFiles& OpenFiles(int64_t c, const CaseReader& reader) {
     CaseFiles& files = cases_[static_cast<size_t>(c)];
     files.made.Call([&] {
+      files.outputs.clear();  // what an attempt that failed has left
       for (const OutputKind* kind : kinds_) {
         if (kind->needs_labels && !reader.has_labels()) {
           Throw(ErrorCode::kBadData,
@@ -186,7 +187,9 @@ ApplyResult Apply(const Model& model,
           "cannot write {}; float16 or float32 is required",
           Name(options.dtype));
   }
-  if (options.write.empty()) Throw(ErrorCode::kInvalidArgument, "nothing to write is named");
+  if (options.write.empty())
+    Throw(ErrorCode::kInvalidArgument,
+          "no output is named; at least one of ListOutputs() is required");
   const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
   std::vector<std::string> skipped;
   const Dataset cases =

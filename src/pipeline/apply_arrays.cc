@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "core/parallel.h"
+#include "core/progress.h"
 #include "core/throw.h"
 #include "data/input_check.h"
 #include "kernels/emit.h"
@@ -16,18 +17,26 @@
 namespace segcal {
 namespace {
 
-// A case that is not part of a data set, as one of its own.
-Dataset MakeDataset(const Model& model, const Case& entry) {
-  return {.name = "memory", .classes = model.classes(), .input = model.input(), .cases = {entry}};
+// A case that is not part of a data set, as one of its own. No output needs labels, and how they
+// are coded is not known here.
+Dataset MakeDataset(const Model& model, Case entry) {
+  entry.labels = {};
+  return {.name = "memory",
+          .classes = model.classes(),
+          .input = model.input(),
+          .cases = {std::move(entry)}};
 }
 
-void CheckMembers(const ModelState& state, const CaseReader& reader) {
-  if (state.spec.pooling.member < reader.num_members()) return;
+// The members that a model takes; none: all.
+std::vector<int64_t> FindMembers(const ModelState& state, const Case& entry) {
+  const int64_t member = state.spec.pooling.member;
+  if (member < 0) return {};
+  if (member < std::ssize(entry.members)) return {member};
   Throw(ErrorCode::kInvalidArgument,
         "the model {} takes member {}, {} members were given",
         state.pipeline,
-        state.spec.pooling.member,
-        reader.num_members());
+        member,
+        entry.members.size());
 }
 
 // Neighbours are known only where the shape says how voxels lie.
@@ -76,6 +85,8 @@ void ApplyToArrays(const ModelState& state,
 }  // namespace
 
 void Apply(const Model& model, const Case& entry, const ApplyOutputs& out, const RunOptions& run) {
+  const ProgressScope scope(run.progress);
+  ReportProgress({.stage = "apply " + model.pipeline()});
   const ModelState& state = ModelAccess::State(model);
   const Dataset dataset = MakeDataset(model, entry);
   CheckCompatible(model, dataset);
@@ -83,14 +94,13 @@ void Apply(const Model& model, const Case& entry, const ApplyOutputs& out, const
   const auto arrays = static_cast<int64_t>(entry.members.size()) + 2;
   const CaseReader reader(
       dataset,
-      entry,
-      /*members=*/{},
+      dataset.cases[0],
+      FindMembers(state, entry),
       {.key = {}, .memory_limit = options.memory / 2 / arrays, .cache_dir = options.cache_dir});
   CheckInputKind(reader);
-  CheckMembers(state, reader);
   CheckShape(state, reader);
   const std::vector<MemoryOutput> outputs = OpenOutputs(out, reader);
-  CheckApart(outputs, reader);
+  CheckApart(outputs, dataset.cases[0]);
   ApplyToArrays(state, reader, outputs, run);
 }
 

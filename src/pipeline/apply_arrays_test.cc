@@ -152,6 +152,30 @@ TEST(ApplyCase, TakesMasksAndFiles) {
     ASSERT_EQ(out[i], i % n % 3 == 0 ? uncalibrated[i] : calibrated[i]) << i;
 }
 
+// How labels are coded is known to data sets only; a member that is not used need not be there.
+TEST(ApplyCase, LooksAtNoLabelsAndNoOtherMember) {
+  const Scene scene = RandomScene({.num_cases = 1, .num_members = 2, .num_classes = 3});
+  Case entry = scene.InMemory().cases[0];
+  entry.members[1] = "absent.npy";
+  std::vector<float> out(scene.logits[0][0].size());
+  const ArraySpan span = MakeSpan(out.data(), {3, 37, 41});
+  Apply(TemperatureModel(scene.dataset, 0.5, "z0"), entry, {.probabilities = span});
+  EXPECT_EQ(out, ApplyInMemory(TemperatureModel(scene.dataset, 0.5, "z0"), scene, 0));
+}
+
+TEST(ApplyCase, StopsWhenItsProgressCallbackSaysSo) {
+  const Scene scene = RandomScene({.num_cases = 1, .num_classes = 3});
+  std::vector<float> out(scene.logits[0][0].size());
+  RunOptions run;
+  run.progress = [](const Progress&) { return false; };
+  ExpectError(ErrorCode::kCancelled, {"apply ts(z)"}, [&] {
+    Apply(TemperatureModel(scene.dataset, 0.5),
+          scene.InMemory().cases[0],
+          {.probabilities = MakeSpan(out.data(), {3, 37, 41})},
+          run);
+  });
+}
+
 // The three kinds of input describe the same prediction.
 TEST(ModelApply, TakesLogProbabilitiesAndProbabilities) {
   const Scene scene = RandomScene({.num_cases = 1, .num_classes = 3, .shape = {500}, .scale = 1.0});

@@ -274,7 +274,7 @@ TEST(Apply, SaysWhatItCannotWrite) {
   disk.ExpectRefused(Writing({"logits"}),
                      ErrorCode::kInvalidArgument,
                      {"\"logits\"", "probabilities, confidence"});
-  disk.ExpectRefused(Writing({}), ErrorCode::kInvalidArgument, {"nothing to write"});
+  disk.ExpectRefused(Writing({}), ErrorCode::kInvalidArgument, {"no output is named"});
   disk.ExpectRefused(
       Writing({"labels", "labels"}), ErrorCode::kInvalidArgument, {"\"labels\"", "twice"});
   ApplyOptions options;

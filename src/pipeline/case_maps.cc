@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/progress.h"
 #include "data/case_labels.h"
 #include "kernels/scores.h"
 #include "kernels/softmax.h"
@@ -59,6 +60,7 @@ int64_t MostInformativeSlice(const CaseReader& reader, const CaseMaps& maps, int
   int64_t best = 0;
   int64_t most = -1;
   for (int64_t z = 0; z < maps.depth; ++z) {
+    PollProgress();
     ReadCaseLabels(reader, z * slice_voxels, labels, &masked);
     const int64_t count = std::count_if(labels.begin(), labels.end(), [&](int32_t label) {
       return label != kNoLabel && label != background;
@@ -156,6 +158,7 @@ void FillSlab(const CaseReader& reader,
   const int64_t end = slab->first_voxel() + slab->num_voxels();
   for (int64_t first = slab->first_voxel() / kBlockVoxels * kBlockVoxels; first < end;
        first += kBlockVoxels) {
+    PollProgress();
     block.Read(reader, first, std::min(kBlockVoxels, reader.num_voxels() - first));
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
       const Tile mean = block.PoolTileInto(t, kMeanLogits, &buffer);
@@ -209,6 +212,7 @@ CaseMaps MapCase(const Dataset& dataset,
                  int64_t case_index,
                  const std::vector<Model>& models,
                  const RunOptions& run) {
+  const ProgressScope scope(run.progress);
   Dataset single = dataset;
   single.cases = {dataset.cases[static_cast<size_t>(case_index)]};
   std::vector<Pooling> poolings = {kMeanLogits};

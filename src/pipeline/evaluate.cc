@@ -139,6 +139,7 @@ class Evaluation {
   CaseState& OpenCase(int64_t c, const CaseReader& reader) {
     CaseState& state = cases_[static_cast<size_t>(c)];
     state.made.Call([&] {
+      state.bound.clear();  // what an attempt that failed has left
       for (const Model& model : models_) {
         const ModelState& fitted = ModelAccess::State(model);
         state.bound.push_back(

@@ -56,24 +56,24 @@ NamedRange FindRange(const MemoryOutput& output) {
   return FindRange(output.name(), output.data(), output.elements());
 }
 
-void AddRange(const Array* array, std::vector<NamedRange>* ranges) {
-  if (array == nullptr) return;
-  const MemoryLayout layout = array->layout();
-  if (layout.data == nullptr) return;
-  const ArrayInfo& info = array->info();
-  ranges->push_back(FindRange(
-      array->name(),
-      layout.data,
-      {.shape = info.shape, .strides = layout.strides, .element_size = ElementSize(info.dtype)}));
+void AddRange(const ArraySource& source, const std::string& name, std::vector<NamedRange>* ranges) {
+  if (!source.in_memory()) return;
+  const ArrayView& view = source.view();
+  ranges->push_back(
+      FindRange(name,
+                view.data,
+                {.shape = view.shape,
+                 .strides = view.strides.empty() ? RowMajorStrides(view.shape) : view.strides,
+                 .element_size = ElementSize(view.dtype)}));
 }
 
 // What of a case is in memory.
-std::vector<NamedRange> InputRanges(const CaseReader& reader) {
+std::vector<NamedRange> InputRanges(const Case& entry) {
   std::vector<NamedRange> ranges;
-  for (int64_t m = 0; m < reader.num_members(); ++m) AddRange(reader.member(m), &ranges);
-  AddRange(reader.mask(), &ranges);
-  if (reader.labels() != nullptr) AddRange(&reader.labels()->array(), &ranges);
-  AddRange(reader.OpenImage().get(), &ranges);
+  for (size_t m = 0; m < entry.members.size(); ++m)
+    AddRange(entry.members[m], fmt::format("member {}", m), &ranges);
+  AddRange(entry.mask, "the mask", &ranges);
+  AddRange(entry.image, "the image", &ranges);
   return ranges;
 }
 
@@ -150,8 +150,8 @@ std::vector<MemoryOutput> OpenOutputs(const ApplyOutputs& out, const CaseReader&
   return outputs;
 }
 
-void CheckApart(const std::vector<MemoryOutput>& outputs, const CaseReader& reader) {
-  std::vector<NamedRange> taken = InputRanges(reader);
+void CheckApart(const std::vector<MemoryOutput>& outputs, const Case& entry) {
+  std::vector<NamedRange> taken = InputRanges(entry);
   for (const MemoryOutput& output : outputs) {
     if (!ElementsAreApart(output.elements())) {
       Throw(ErrorCode::kInvalidArgument,

@@ -39,6 +39,6 @@ class MemoryOutput {
 std::vector<MemoryOutput> OpenOutputs(const ApplyOutputs& out, const CaseReader& reader);
 
 // Throws if the elements of an output overlap each other, those of another output or what is read.
-void CheckApart(const std::vector<MemoryOutput>& outputs, const CaseReader& reader);
+void CheckApart(const std::vector<MemoryOutput>& outputs, const Case& entry);
 
 }  // namespace segcal

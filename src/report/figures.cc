@@ -64,8 +64,8 @@ std::string ClassReliabilityFigure(const EvaluateResult& result) {
   const PipelineMetrics& pipeline = LastPipeline(result);
   std::vector<ReliabilityPanel> panels;
   for (const Diagram& diagram : pipeline.diagrams) {
-    if (diagram.about != "one_vs_rest" || panels.size() == kMostClassPanels) continue;
     const int64_t c = diagram.class_index;
+    if (diagram.about != "one_vs_rest" || c < 0 || panels.size() == kMostClassPanels) continue;
     panels.push_back({.title = result.classes[static_cast<size_t>(c)],
                       .bins = ReliabilityRows(diagram),
                       .numbers = {{"pooled ECE", FindValue(pipeline.pooled, "classwise_ece", c)},

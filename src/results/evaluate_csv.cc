@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/json.h"
+#include "core/throw.h"
 #include "segcal/evaluate.h"
 
 namespace segcal {
@@ -110,6 +111,8 @@ std::string StatisticsRows(const PipelineMetrics& like, const PipelineStatistics
 }  // namespace
 
 std::string ToCsv(const EvaluateResult& result) {
+  if (result.pipelines.empty())
+    Throw(ErrorCode::kInvalidArgument, "the result has no pipeline to make a table of");
   std::string text = Header(result);
   for (size_t p = 0; p < result.pipelines.size(); ++p) {
     text += PipelineRows(result.pipelines[p]);

@@ -103,6 +103,66 @@ PipelineMetrics ReadPipeline(const Json& json,
 }
 
 // Statistics are of the same pipelines, in their order: tables rely on it.
+// Tables, statistics and figures go by place: all lists name the same metrics in the same order,
+// with one value per class or none, and classes are those of the result.
+class MetricsCheck {
+ public:
+  MetricsCheck(const EvaluateResult& result, const std::string& where)
+      : result_(result), where_(where) {}
+
+  void Run() const {
+    for (const PipelineMetrics& pipeline : result_.pipelines) {
+      for (const auto* metrics : {&pipeline.mean, &pipeline.pooled}) CheckList(*metrics);
+      if (!pipeline.groups.empty()) CheckList(pipeline.group_mean);
+      for (const Diagram& diagram : pipeline.diagrams) CheckClass(diagram.class_index, -1);
+      for (const GroupMetrics& group : pipeline.groups) {
+        for (const auto* metrics : {&group.mean, &group.pooled}) CheckList(*metrics);
+      }
+      for (const CaseMetrics& c : pipeline.cases) {
+        CheckList(c.metrics);
+        for (const CellRow& cell : c.cells) CheckClass(cell.class_index, 0);
+      }
+    }
+  }
+
+ private:
+  void CheckList(const std::vector<MetricValue>& metrics) const {
+    const std::vector<MetricValue>& first = result_.pipelines.front().pooled;
+    if (metrics.size() != first.size()) {
+      Throw(ErrorCode::kBadData,
+            "{}: lists of {} and {} metrics; all must name the same",
+            where_,
+            metrics.size(),
+            first.size());
+    }
+    for (size_t m = 0; m < metrics.size(); ++m) CheckMetric(metrics[m], first[m].name);
+  }
+  void CheckMetric(const MetricValue& metric, const std::string& name) const {
+    if (metric.name != name) {
+      Throw(ErrorCode::kBadData, "{}: {} in the place of {}", where_, metric.name, name);
+    }
+    if (metric.per_class.empty() || metric.per_class.size() == result_.classes.size()) return;
+    Throw(ErrorCode::kBadData,
+          "{}: {} has {} values per class, there are {} classes",
+          where_,
+          name,
+          metric.per_class.size(),
+          result_.classes.size());
+  }
+  void CheckClass(int64_t c, int64_t lowest) const {
+    if (c >= lowest && c < std::ssize(result_.classes)) return;
+    Throw(ErrorCode::kBadData,
+          "{}: class {}; one in [{}, {}) is required",
+          where_,
+          c,
+          lowest,
+          result_.classes.size());
+  }
+
+  const EvaluateResult& result_;
+  const std::string& where_;
+};
+
 void CheckStatistics(const EvaluateResult& result, const std::string& where) {
   const auto& statistics = result.statistics->pipelines;
   bool same = statistics.size() == result.pipelines.size();
@@ -145,6 +205,7 @@ EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string
   result.pipelines = object.Items("pipelines", [&](const Json& item, const std::string& at) {
     return ReadPipeline(item, result.classes, at);
   });
+  MetricsCheck(result, where).Run();
   if (object.Has("statistics")) {
     result.statistics = ReadStatistics(object.Any("statistics"), where + ": statistics");
     CheckStatistics(result, where);

@@ -239,6 +239,12 @@ TEST(EvaluateJson, RefusesPartsThatDoNotFitEachOther) {
        Json({1.0}),
        "unknown field \"joy\""},
       {"other pipelines", "/statistics/pipelines/0/pipeline", "ts(z)", "statistics of other"},
+      {"a metric that only one list has", "/pipelines/1/mean/joy", 1.0, "must name the same"},
+      {"too few values per class", "/pipelines/0/mean_per_class/dsc", Json({1.0}), "2 classes"},
+      {"a cell of no class",
+       "/pipelines/0/metric_per_case/0/cells/class/0",
+       7,
+       "class 7; one in [0, 2)"},
   };
   for (const Refused& refused : refusals) {
     SCOPED_TRACE(refused.what);

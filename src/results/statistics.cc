@@ -48,6 +48,12 @@ struct ComparedMetric {
   size_t place;  // in the lists of results
 };
 
+// What is known about a metric; results of another version may have others.
+const MetricNumber& KnownNumber(const std::string& name) {
+  if (const MetricNumber* number = FindNumber(name)) return *number;
+  Throw(ErrorCode::kInvalidArgument, "statistics: {} is not a metric of this version", name);
+}
+
 // Those named, or all, that have a best value; an Error if one was not computed.
 std::vector<ComparedMetric> Compared(const std::vector<std::string>& computed,
                                      const std::vector<std::string>& named) {
@@ -56,9 +62,9 @@ std::vector<ComparedMetric> Compared(const std::vector<std::string>& computed,
     const auto at = std::find(computed.begin(), computed.end(), name);
     if (at == computed.end())
       Throw(ErrorCode::kInvalidArgument, "statistics: {} was not computed", name);
-    const MetricNumber* number = FindNumber(name);
-    if (number->goal != Goal::kNone)
-      chosen.push_back({number, static_cast<size_t>(at - computed.begin())});
+    const MetricNumber& number = KnownNumber(name);
+    if (number.goal != Goal::kNone)
+      chosen.push_back({&number, static_cast<size_t>(at - computed.begin())});
   }
   return chosen;
 }
@@ -146,7 +152,7 @@ Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
     PipelineStatistics& mine = statistics.pipelines.emplace_back();
     mine.pipeline = pipelines[p];
     for (size_t m = 0; m < metrics.size(); ++m)
-      mine.intervals.push_back(study.Interval(*FindNumber(metrics[m]), p, m));
+      mine.intervals.push_back(study.Interval(KnownNumber(metrics[m]), p, m));
     if (p != reference) mine.comparisons = Compare(study, compared, p, reference);
     ReportProgress({.stage = "statistics",
                     .done = static_cast<int64_t>(p) + 1,

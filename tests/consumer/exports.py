@@ -8,12 +8,18 @@ import sys
 
 MARKED = re.compile(r"^(?:class |struct )?SEGCAL_EXPORT\b[^;{=]*?(\w+)\s*(?:\(| : |\{| \{)", re.MULTILINE)
 CLASS = re.compile(r"^(?:class|struct) SEGCAL_EXPORT (\w+)", re.MULTILINE)
+UNMARKED = re.compile(r"^(?!SEGCAL_EXPORT|class|struct|enum|using|constexpr|inline|template|#|//|namespace|})"
+                      r"[\w:<>,& *]+ [*&]*(\w+)\(", re.MULTILINE)
+
+
+def headers(include):
+    """The text of all headers."""
+    return "".join(p.read_text(encoding="utf-8") for p in sorted(pathlib.Path(include).rglob("*.h")))
 
 
 def marked(include):
     """Functions and classes of namespace segcal that headers mark."""
-    text = "".join(p.read_text(encoding="utf-8") for p in sorted(pathlib.Path(include).rglob("*.h")))
-    return set(MARKED.findall(text)) | set(CLASS.findall(text))
+    return set(MARKED.findall(headers(include))) | set(CLASS.findall(headers(include)))
 
 
 def shown(library):
@@ -32,7 +38,10 @@ def main(library, include):
         print(f"{library}: shows {name}, which no header marks")
     for name in sorted(wanted - found):
         print(f"{library}: hides {name}, which a header marks")
-    sys.exit(found != wanted)
+    forgotten = UNMARKED.findall(headers(include))
+    for name in forgotten:
+        print(f"{include}: declares {name} without SEGCAL_EXPORT")
+    sys.exit(found != wanted or bool(forgotten))
 
 
 if __name__ == "__main__":

@@ -21,19 +21,21 @@ void CheckRoundTrip(const Model& model) {
 
 void CheckApply(const Model& model) {
   const auto num_classes = static_cast<int64_t>(model.classes().size());
-  std::vector<float> values(static_cast<size_t>(num_classes * kVoxels), -1.0f);
+  const std::vector<float> values(static_cast<size_t>(num_classes * kVoxels), -1.0f);
   std::vector<float> probs(values.size());
-  LogitsView view;
-  view.data = values.data();
-  view.num_classes = num_classes;
-  view.num_voxels = kVoxels;
-  view.class_stride = kVoxels;
-  view.shape = {kVoxels};
-  const ProbsSpan out{.data = probs.data(),
-                      .num_classes = num_classes,
-                      .num_voxels = kVoxels,
-                      .class_stride = kVoxels};
-  model.Apply(std::span(&view, 1), out, 1);
+  const ArrayView view = MakeView(values.data(), {num_classes, kVoxels});
+  const ApplyOutputs out{.probabilities = MakeSpan(probs.data(), {num_classes, kVoxels})};
+  switch (model.input()) {
+    case InputKind::kLogits:
+      model.Apply(LogitsView{view}, out, 1);
+      break;
+    case InputKind::kLogProbs:
+      model.Apply(LogProbsView{view}, out, 1);
+      break;
+    case InputKind::kProbs:
+      model.Apply(ProbsView{view}, out, 1);
+      break;
+  }
   for (const float q : probs) {
     if (!(q >= 0.0f && q <= 1.001f)) std::abort();
   }
