@@ -19,13 +19,11 @@ def start(*arguments):
                             stderr=subprocess.PIPE, text=True)
 
 
-def stop(process, signals, seconds=2.0):
-    """Sends signals and returns what the program says; it must end in time."""
+def stop(process, signals):
+    """Sends signals and returns what the program says, which must not go on to its end."""
     for number in signals:
         process.send_signal(number)
-    began = time.monotonic()
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - began < seconds, "took too long to stop"
+    out, err = process.communicate(timeout=60)
     assert out == ""
     return err
 
@@ -109,7 +107,7 @@ def test_stopped_apply_leaves_complete_files_only(tmp_path):
     ("fit", "-p", "cms_ap(z)", "-o", "OUT/model.json"),
     ("fit", "-p", "lts(z)", "-o", "OUT/model.json")])
 def test_other_commands_stop_and_leave_nothing(tmp_path, command):
-    dataset = large_dataset(tmp_path / "data")
+    dataset = large_dataset(tmp_path / "data", cases=2000)  # minutes of work for any of them
     out = tmp_path / "out"
     out.mkdir()
     name, *options = (text.replace("OUT", str(out)) for text in command)

@@ -9,7 +9,7 @@ import sys
 MARKED = re.compile(r"^(?:class |struct )?SEGCAL_EXPORT\b[^;{=]*?(\w+)\s*(?:\(| : |\{| \{)", re.MULTILINE)
 CLASS = re.compile(r"^(?:class|struct) SEGCAL_EXPORT (\w+)", re.MULTILINE)
 UNMARKED = re.compile(r"^(?!SEGCAL_EXPORT|class|struct|enum|using|constexpr|inline|template|#|//|namespace|})"
-                      r"[\w:<>,& *]+ [*&]*(\w+)\(", re.MULTILINE)
+                      r"\w[\w:<>,& *]* [*&]*(\w+)\(", re.MULTILINE)
 
 
 def headers(include):
