@@ -81,7 +81,7 @@ class SEGCAL_EXPORT MembersView {
   std::vector<ArrayView> members_;
 };
 
-// Where the results for one image or volume go; what has no data is not computed.
+// Where the results for one image or volume go; what has neither data nor shape is not computed.
 struct ApplyOutputs {
   ArraySpan probabilities = {};  // (C, spatial...), float16 or float32
   ArraySpan labels = {};         // (spatial...), uint8, uint16 or int32: the class with the largest

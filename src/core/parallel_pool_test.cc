@@ -95,7 +95,13 @@ TEST(ParallelFor, WorksForSeveralUserThreadsAtOnce) {
   for (const auto& mine : visits) EXPECT_EQ(mine, 1000);
 }
 
-#ifndef __SANITIZE_THREAD__  // which refuses threads in a child of a process that has some
+// The thread sanitizer refuses threads in a child of a process that has some.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SEGCAL_THREAD_SANITIZED
+#endif
+#endif
+#ifndef SEGCAL_THREAD_SANITIZED
 // A child has none of its parent's threads; it must not wait for them.
 TEST(ParallelFor, WorksInAChildProcess) {
   ParallelFor(100, 4, [](int64_t, int) {});

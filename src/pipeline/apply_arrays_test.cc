@@ -287,6 +287,8 @@ TEST_F(BadViews, OfMembersThatDoNotFitAreNamed) {
 
 TEST_F(BadViews, OfOutputsAreNamed) {
   ExpectRefusedOutput({"no output has data"}, {});
+  ExpectRefusedOutput({"output labels", "null"},
+                      {.probabilities = span_, .labels = {.data = nullptr, .shape = {10}}});
   ExpectRefusedOutput({"output probabilities", "(3, 5)", "(3, 10)"},
                       {.probabilities = MakeSpan(out_.data(), {3, 5})});
   ExpectRefusedOutput({"output confidence", "(3, 10)", "(10)"}, {.confidence = span_});

@@ -135,7 +135,9 @@ void MemoryOutput::Write(const EmittedTile& emitted,
 std::vector<MemoryOutput> OpenOutputs(const ApplyOutputs& out, const CaseReader& reader) {
   std::vector<MemoryOutput> outputs;
   const auto add = [&](const char* kind, const ArraySpan& span) {
-    if (span.data != nullptr) outputs.emplace_back(FindOutputKind(kind), span, reader);
+    // A shape without data is a mistake, not an output that nobody wants.
+    if (span.data != nullptr || !span.shape.empty())
+      outputs.emplace_back(FindOutputKind(kind), span, reader);
   };
   add("probabilities", out.probabilities);
   add("labels", out.labels);
