@@ -5,7 +5,7 @@
 #include "core/progress.h"
 #include "core/throw.h"
 #include "pipeline/spec.h"
-#include "results/study.h"
+#include "results/study_values.h"
 #include "segcal/evaluate.h"
 #include "stats/mann_whitney.h"
 
@@ -69,7 +69,7 @@ std::vector<ComparedMetric> Compared(const std::vector<std::string>& computed,
   return chosen;
 }
 
-std::vector<MetricComparison> Compare(const Study& study,
+std::vector<MetricComparison> Compare(const StudyValues& study,
                                       const std::vector<ComparedMetric>& compared,
                                       size_t pipeline,
                                       size_t reference) {
@@ -82,7 +82,7 @@ std::vector<MetricComparison> Compare(const Study& study,
   return comparisons;
 }
 
-void Rank(const Study& study,
+void Rank(const StudyValues& study,
           const std::vector<ComparedMetric>& compared,
           std::vector<PipelineStatistics>* pipelines) {
   std::vector<MetricTable> tables;
@@ -138,7 +138,7 @@ Statistics ComputeStatistics(std::span<const EvaluateResult> repeats,
   const std::vector<std::string> metrics = ListMetrics(repeats[0]);
   const size_t reference = ReferenceIndex(pipelines, options.reference);
   const std::vector<ComparedMetric> compared = Compared(metrics, options.metrics);
-  const Study study(repeats, options);
+  const StudyValues study(repeats, options);
   Statistics statistics{.options = options,
                         .unit = study.grouped() ? "group" : "case",
                         .repeats = static_cast<int64_t>(repeats.size()),

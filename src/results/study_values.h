@@ -13,10 +13,10 @@ namespace segcal {
 
 // Evaluations of the same pipelines and metrics, seen as values of cases: what statistics are made
 // of. `metric` is a place in the lists of results.
-class Study {
+class StudyValues {
  public:
   // The repeats must outlive this.
-  Study(std::span<const EvaluateResult> repeats, const StatisticsOptions& options);
+  StudyValues(std::span<const EvaluateResult> repeats, const StatisticsOptions& options);
 
   // Whether groups of cases are drawn, because cases name them.
   bool grouped() const noexcept { return !units_.empty(); }

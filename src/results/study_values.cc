@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "results/study.h"
+#include "results/study_values.h"
 
 #include <map>
 
@@ -37,7 +37,7 @@ void AddBins(const Diagram& diagram, std::vector<Bin>* bins) {
 
 }  // namespace
 
-Study::Study(std::span<const EvaluateResult> repeats, const StatisticsOptions& options)
+StudyValues::StudyValues(std::span<const EvaluateResult> repeats, const StatisticsOptions& options)
     : repeats_(repeats),
       units_(FindUnits(repeats)),
       options_{.replicates = options.replicates,
@@ -45,24 +45,26 @@ Study::Study(std::span<const EvaluateResult> repeats, const StatisticsOptions& o
                .seed = options.seed,
                .num_threads = options.threads} {}
 
-int64_t Study::num_units() const {
+int64_t StudyValues::num_units() const {
   int64_t count = 0;
   for (size_t r = 0; r < repeats_.size(); ++r)
     count += static_cast<int64_t>(CasesOfUnits(r).size());
   return count;
 }
 
-MetricInterval Study::Interval(const MetricNumber& number, size_t pipeline, size_t metric) const {
+MetricInterval StudyValues::Interval(const MetricNumber& number,
+                                     size_t pipeline,
+                                     size_t metric) const {
   const BootstrapInterval interval = number.of_bins == nullptr
                                          ? BootstrapMean(Values(pipeline, metric), options_, units_)
                                          : Bootstrap(number, {Bins(number, pipeline)});
   return {number.name, Reported(pipeline, metric), interval.lower, interval.upper};
 }
 
-MetricInterval Study::Difference(const MetricNumber& number,
-                                 size_t pipeline,
-                                 size_t reference,
-                                 size_t metric) const {
+MetricInterval StudyValues::Difference(const MetricNumber& number,
+                                       size_t pipeline,
+                                       size_t reference,
+                                       size_t metric) const {
   const BootstrapInterval interval =
       number.of_bins == nullptr
           ? BootstrapPairedDifference(
@@ -71,11 +73,11 @@ MetricInterval Study::Difference(const MetricNumber& number,
   return {number.name, interval.estimate, interval.lower, interval.upper};
 }
 
-double Study::RankTest(size_t pipeline, size_t reference, size_t metric) const {
+double StudyValues::RankTest(size_t pipeline, size_t reference, size_t metric) const {
   return MannWhitneyU(UnitMeans(pipeline, metric), UnitMeans(reference, metric)).p;
 }
 
-MetricTable Study::Table(const MetricNumber& number, size_t metric) const {
+MetricTable StudyValues::Table(const MetricNumber& number, size_t metric) const {
   MetricTable table{.goal = number.goal, .values = {}};
   for (size_t p = 0; p < repeats_[0].pipelines.size(); ++p) {
     std::vector<double>& all = table.values.emplace_back();
@@ -87,7 +89,7 @@ MetricTable Study::Table(const MetricNumber& number, size_t metric) const {
 }
 
 // The number that tables show, mean over repeats.
-double Study::Reported(size_t pipeline, size_t metric) const {
+double StudyValues::Reported(size_t pipeline, size_t metric) const {
   std::vector<double> values;
   values.reserve(repeats_.size());
   for (const EvaluateResult& repeat : repeats_)
@@ -95,7 +97,7 @@ double Study::Reported(size_t pipeline, size_t metric) const {
   return MeanOfDefined(values);
 }
 
-RepeatedValues Study::Values(size_t pipeline, size_t metric) const {
+RepeatedValues StudyValues::Values(size_t pipeline, size_t metric) const {
   RepeatedValues values;
   for (const EvaluateResult& repeat : repeats_) {
     std::vector<double>& mine = values.emplace_back();
@@ -105,7 +107,7 @@ RepeatedValues Study::Values(size_t pipeline, size_t metric) const {
   return values;
 }
 
-std::vector<std::vector<size_t>> Study::CasesOfUnits(size_t repeat) const {
+std::vector<std::vector<size_t>> StudyValues::CasesOfUnits(size_t repeat) const {
   std::map<int64_t, std::vector<size_t>> cases;
   for (size_t i = 0; i < repeats_[repeat].pipelines.front().cases.size(); ++i)
     cases[grouped() ? units_[repeat][i] : static_cast<int64_t>(i)].push_back(i);
@@ -115,7 +117,7 @@ std::vector<std::vector<size_t>> Study::CasesOfUnits(size_t repeat) const {
   return lists;
 }
 
-std::vector<double> Study::UnitMeans(size_t pipeline, size_t metric) const {
+std::vector<double> StudyValues::UnitMeans(size_t pipeline, size_t metric) const {
   // By group or, where a case names none, by its id.
   std::map<std::pair<bool, std::string>, std::vector<double>> units;
   for (const EvaluateResult& repeat : repeats_) {
@@ -131,7 +133,7 @@ std::vector<double> Study::UnitMeans(size_t pipeline, size_t metric) const {
 
 // Units without a labelled voxel take no part, nor do repeats without such units: the same in all
 // pipelines.
-Study::UnitBins Study::Bins(const MetricNumber& number, size_t pipeline) const {
+StudyValues::UnitBins StudyValues::Bins(const MetricNumber& number, size_t pipeline) const {
   UnitBins units;
   for (size_t r = 0; r < repeats_.size(); ++r) {
     std::vector<std::vector<Bin>> repeat;
@@ -150,9 +152,9 @@ Study::UnitBins Study::Bins(const MetricNumber& number, size_t pipeline) const {
 }
 
 // The value of a pooled number in drawn units, mean over repeats.
-double Study::PooledValue(const MetricNumber& number,
-                          const UnitBins& units,
-                          std::span<const CaseDraw> draws) {
+double StudyValues::PooledValue(const MetricNumber& number,
+                                const UnitBins& units,
+                                std::span<const CaseDraw> draws) {
   double sum = 0.0;
   for (const CaseDraw& draw : draws) {
     const auto& repeat = units[static_cast<size_t>(draw.repeat)];
@@ -167,8 +169,8 @@ double Study::PooledValue(const MetricNumber& number,
 }
 
 // Of a pooled number: the first pipeline's, less the second's if there are two.
-BootstrapInterval Study::Bootstrap(const MetricNumber& number,
-                                   const std::vector<UnitBins>& pipelines) const {
+BootstrapInterval StudyValues::Bootstrap(const MetricNumber& number,
+                                         const std::vector<UnitBins>& pipelines) const {
   std::vector<int64_t> sizes;
   sizes.reserve(pipelines[0].size());
   for (const auto& repeat : pipelines[0]) sizes.push_back(static_cast<int64_t>(repeat.size()));
