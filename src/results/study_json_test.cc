@@ -28,7 +28,7 @@ EvaluateResult EvaluateTwo(const std::vector<std::string>& families) {
       dataset, {Baseline(dataset, "none(z)"), testing::TemperatureModel(dataset, 0.5)}, options);
 }
 
-DatasetSummary InspectScene() {
+DatasetSummary InspectSmallScene() {
   const testing::TempFolder folder;
   const testing::Scene scene =
       testing::RandomScene({.num_cases = 3, .num_classes = 3, .shape = {9, 7}});
@@ -48,7 +48,7 @@ Study SmallStudy(const std::vector<std::string>& families = {}) {
                     .search = 5,
                     .select = Selection::kFolds,
                     .paper_objective = true};
-  study.data = InspectScene();
+  study.data = InspectSmallScene();
   study.pipelines = {{.pipeline = baseline, .baseline = true},
                      {.pipeline = fitted,
                       .properties = {.translation_invariant = true, .preserves = Preserves::kOrder},
