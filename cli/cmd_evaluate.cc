@@ -259,6 +259,13 @@ Action SetUpEvaluate(CLI::App& app) {
   app.add_option("--reference",
                  statistics.reference,
                  "Pipeline to compare the others with, for --statistics (default: the first)");
+  app.add_option_function<std::string>(
+         "--test",
+         [&statistics](const std::string& name) { statistics.test = ParseRankTest(name); },
+         "Rank test of --statistics: wilcoxon, of the differences of cases, or mann_whitney, of "
+         "unpaired values")
+      ->check(CLI::IsMember({"wilcoxon", "mann_whitney"}))
+      ->default_str("wilcoxon");
   app.add_option("--replicates", statistics.replicates, "Of the bootstrap")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();

@@ -24,12 +24,12 @@ bool IsTerminal() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR
 
 void PrintText(const Table& table) { fmt::print("{}", table.ToText(IsTerminal())); }
 
-// "NLL, ECE": those that pipelines were compared by.
-std::string ComparedBy(const Statistics& statistics, const std::vector<MetricColumn>& columns) {
+// "NLL, ECE": those that pipelines were ranked by.
+std::string RankedBy(const Statistics& statistics, const std::vector<MetricColumn>& columns) {
   std::vector<std::string> headers;
   for (const MetricColumn& column : columns) {
-    const auto& compared = statistics.options.metrics;
-    if (std::find(compared.begin(), compared.end(), column.metric) != compared.end())
+    const auto& ranked = statistics.ranked;
+    if (std::find(ranked.begin(), ranked.end(), column.metric) != ranked.end())
       headers.push_back(column.header);
   }
   return fmt::format("{}", fmt::join(headers, ", "));
@@ -55,6 +55,20 @@ int64_t NumTests(const Statistics& statistics) {
   return count;
 }
 
+const char* TestTitle(RankTest test) {
+  return test == RankTest::kWilcoxon ? "Wilcoxon signed-rank test of the differences"
+                                     : "Mann-Whitney U, unpaired";
+}
+
+bool HasEqualByConstruction(const Statistics& statistics) {
+  for (const PipelineStatistics& pipeline : statistics.pipelines) {
+    for (const MetricComparison& comparison : pipeline.comparisons) {
+      if (comparison.equal_by_construction) return true;
+    }
+  }
+  return false;
+}
+
 void PrintStatistics(const EvaluateResult& result, const std::vector<MetricColumn>& columns) {
   const Statistics& statistics = *result.statistics;
   fmt::print("\n");
@@ -65,12 +79,20 @@ void PrintStatistics(const EvaluateResult& result, const std::vector<MetricColum
              statistics.options.replicates);
   if (statistics.pipelines.size() < 2) return;
   fmt::print(
-      "Differences: pipeline less {}, paired by case. p: Mann-Whitney U; adjusted for {} tests\n"
-      "(Benjamini-Hochberg), * at most 0.05.\n\n",
+      "Differences: pipeline less {}, paired by case; * where the interval excludes 0.\n"
+      "p: {}; adjusted for {} test{} (Benjamini-Hochberg).\n",
       ReferenceName(result),
-      NumTests(statistics));
+      TestTitle(statistics.options.test),
+      NumTests(statistics),
+      NumTests(statistics) == 1 ? "" : "s");
+  if (HasEqualByConstruction(statistics)) {
+    fmt::print(
+        "Equal by construction: both pipelines keep the decision, so there is nothing to test.\n");
+  }
+  if (statistics.ranked.empty()) return;
+  fmt::print("\n");
   PrintText(RankTable(result));
-  fmt::print("Ranks by {}.\n", ComparedBy(statistics, columns));
+  fmt::print("Ranks by {}.\n", RankedBy(statistics, columns));
 }
 
 void PrintAsText(const EvaluateResult& result,

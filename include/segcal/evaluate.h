@@ -12,6 +12,7 @@
 #include "segcal/export.h"
 #include "segcal/metric_values.h"
 #include "segcal/model.h"
+#include "segcal/properties.h"
 #include "segcal/run_options.h"
 #include "segcal/statistics.h"
 
@@ -47,6 +48,7 @@ struct GroupMetrics {
 
 struct PipelineMetrics {
   std::string pipeline;
+  Properties properties;            // as its model declares them
   std::vector<MetricValue> mean;    // over cases where it is defined, or pooled where the metric is
   std::vector<MetricValue> pooled;  // over all voxels at once
   std::vector<CaseMetrics> cases;

@@ -100,10 +100,17 @@ SEGCAL_EXPORT Table MetricsTable(const EvaluateResult& result,
                                  const std::vector<MetricColumn>& columns,
                                  bool intervals);
 
-// A row per metric and pipeline: the value and its interval, how it differs from the reference, and
-// the rank test, marked where the adjusted p is at most 0.05. The result must have statistics.
+// A row per metric and pipeline: the value and its interval, how it differs from the reference,
+// with a star where that interval excludes zero, and the rank test. The result must have
+// statistics.
 SEGCAL_EXPORT Table StatisticsTable(const EvaluateResult& result,
                                     const std::vector<MetricColumn>& columns);
+
+// A row per pair of StatisticsOptions::pairs and a column per metric: how the second differs from
+// the first, its interval, a star where that excludes zero, and "=" where they are equal by
+// construction.
+SEGCAL_EXPORT Table PairTable(const Statistics& statistics,
+                              const std::vector<MetricColumn>& columns);
 
 // The sweep over sides of random patches, if it was computed: a row per pipeline and side.
 SEGCAL_EXPORT bool HasPatchSweep(const EvaluateResult& result);

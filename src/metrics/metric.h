@@ -90,6 +90,14 @@ class ListedSums : public MetricAccumulator {
 // How per-case values become one number.
 enum class Aggregate { kMeanOverCases, kPooled };
 
+// What a number is computed from beside the labels. Pipelines that declare to keep it cannot
+// differ.
+enum class DependsOn {
+  kProbabilities,
+  kPredictedClass,  // the same for pipelines that keep the decision of one pooling
+  kFlips,           // none for pipelines that keep the decision, of whatever pooling
+};
+
 // Emitted probabilities are rounded, so a confidence may pass 1 by two units in the last place of
 // float32, and a gap with it.
 inline constexpr double kJustAboveOne = 1.0 + 0x1p-22;
@@ -104,6 +112,7 @@ struct MetricNumber {
   double highest;
   // Of a pooled number: its value from the sums of PooledBins().
   double (*of_bins)(const std::vector<Bin>& bins) = nullptr;
+  DependsOn depends_on = DependsOn::kProbabilities;
 };
 
 struct MetricInfo {

@@ -106,6 +106,7 @@ class Evaluation {
     result_.pipelines.resize(models.size());
     for (size_t m = 0; m < models.size(); ++m) {
       result_.pipelines[m].pipeline = models[m].pipeline();
+      result_.pipelines[m].properties = ModelAccess::State(models[m]).properties();
       result_.pipelines[m].cases.resize(cases_.size());
     }
   }

@@ -115,9 +115,9 @@ const Statistics& GetStatistics(const EvaluateResult& result) {
   return *result.statistics;
 }
 
-const MetricComparison* FindComparison(const PipelineStatistics& pipeline,
+const MetricComparison* FindComparison(const std::vector<MetricComparison>& comparisons,
                                        const std::string& metric) {
-  for (const MetricComparison& comparison : pipeline.comparisons) {
+  for (const MetricComparison& comparison : comparisons) {
     if (comparison.difference.metric == metric) return &comparison;
   }
   return nullptr;
@@ -129,8 +129,7 @@ std::string ShownP(double p) {
   return p < kSmallest ? "<0.0001" : FormatNumber(p, 4);
 }
 
-// The significance that Ding21 uses.
-constexpr double kSignificant = 0.05;
+constexpr const char* kEqualByConstruction = "equal by construction";
 
 TableCell MakeCell(double value, const MetricColumn& column) {
   return {Shown(value, column), value * column.factor};
@@ -140,12 +139,24 @@ std::vector<TableCell> ComparisonCells(const MetricComparison* comparison,
                                        bool is_reference,
                                        const MetricColumn& column) {
   if (comparison == nullptr) return {is_reference ? "reference" : "", "", "", ""};
-  TableCell adjusted(ShownP(comparison->p_adjusted), comparison->p_adjusted);
-  adjusted.note = comparison->p_adjusted <= kSignificant ? " *" : "  ";
-  return {MakeCell(comparison->difference.estimate, column),
-          Bounds(comparison->difference, column),
+  TableCell difference = MakeCell(comparison->difference.estimate, column);
+  if (comparison->equal_by_construction)
+    return {std::move(difference), kEqualByConstruction, "", ""};
+  TableCell bounds = Bounds(comparison->difference, column);
+  bounds.note = ExcludesZero(comparison->difference) ? " *" : "  ";
+  return {std::move(difference),
+          std::move(bounds),
           {ShownP(comparison->p), comparison->p},
-          std::move(adjusted)};
+          {ShownP(comparison->p_adjusted), comparison->p_adjusted}};
+}
+
+TableCell PairCell(const MetricComparison* comparison, const MetricColumn& column) {
+  if (comparison == nullptr) return "";
+  if (comparison->equal_by_construction) return "=";
+  TableCell cell = MakeCell(comparison->difference.estimate, column);
+  cell.note = " " + Bounds(comparison->difference, column) +
+              (ExcludesZero(comparison->difference) ? " *" : "  ");
+  return cell;
 }
 
 // "NLL ↓", in a cell rather than a header.
@@ -242,13 +253,34 @@ Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColu
                                     MakeCell(value.estimate, column),
                                     Bounds(value, column)};
       if (compares) {
-        const auto cells = ComparisonCells(FindComparison(pipeline, column.metric),
+        const auto cells = ComparisonCells(FindComparison(pipeline.comparisons, column.metric),
                                            pipeline.pipeline == statistics.options.reference,
                                            column);
         row.insert(row.end(), cells.begin(), cells.end());
       }
       table.AddRow(std::move(row));
     }
+  }
+  return table;
+}
+
+Table PairTable(const Statistics& statistics, const std::vector<MetricColumn>& columns) {
+  std::vector<TableColumn> headers = {{.header = "family", .align = Align::kLeft},
+                                      {.header = "pair", .align = Align::kLeft}};
+  headers.reserve(columns.size() + 2);
+  for (const MetricColumn& column : columns) headers.push_back({.header = Named(column)});
+  Table table(headers);
+  const std::string* family = nullptr;
+  for (const PairStatistics& pair : statistics.pairs) {
+    const bool same = family != nullptr && *family == pair.pair.family;
+    if (!same) table.AddRule();
+    family = &pair.pair.family;
+    std::vector<TableCell> row = {
+        same ? "" : *family,
+        ShortPipeline(pair.pair.first) + " → " + ShortPipeline(pair.pair.second)};
+    for (const MetricColumn& column : columns)
+      row.push_back(PairCell(FindComparison(pair.comparisons, column.metric), column));
+    table.AddRow(std::move(row));
   }
   return table;
 }
@@ -300,7 +332,7 @@ std::vector<Table> EvaluationTables(const EvaluateResult& result,
   if (HasPatchSweep(result)) tables.push_back(PatchTable(result));
   if (result.statistics && result.pipelines.size() > 1) {
     tables.push_back(StatisticsTable(result, columns));
-    tables.push_back(RankTable(result));
+    if (!result.statistics->ranked.empty()) tables.push_back(RankTable(result));
   }
   return tables;
 }

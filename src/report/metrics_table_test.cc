@@ -24,6 +24,7 @@ EvaluateResult WithStatistics() {
   EvaluateResult result = SomeResult();
   Statistics& statistics = result.statistics.emplace();
   statistics.options.reference = "none(z)";
+  statistics.ranked = {"nll", "dsc"};
   for (const PipelineMetrics& pipeline : result.pipelines) {
     PipelineStatistics& mine = statistics.pipelines.emplace_back();
     mine.pipeline = pipeline.pipeline;
@@ -34,7 +35,7 @@ EvaluateResult WithStatistics() {
   }
   statistics.pipelines[1].comparisons = {
       {.difference = {"nll", -0.125, -0.25, -0.0625}, .p = 0.03125, .p_adjusted = 0.05},
-      {.difference = {"dsc", 0.0, std::nan(""), std::nan("")}, .p = 1e-9, .p_adjusted = 0.75}};
+      {.difference = {"dsc", 0.0, -0.25, 0.25}, .p = 1e-9, .p_adjusted = 0.75}};
   return result;
 }
 
@@ -90,20 +91,46 @@ TEST(MetricsTable, PutsIntervalsBehindValues) {
 
 TEST(StatisticsTable, HasARowPerMetricAndPipeline) {
   const EvaluateResult result = WithStatistics();
-  EXPECT_EQ(
-      StatisticsTable(result, MetricColumns(result, {})).ToText(),
-      "metric   pipeline   value     95 % interval  difference       95 % interval        p  "
-      "adjusted p\n"
-      "-------  --------  ------  ----------------  ----------  ------------------  -------  "
-      "----------\n"
-      "NLL ↓    none(z)   0.5000  [0.3750, 1.0000]   reference\n"
-      "         ts(z)     0.3750  [0.2500, 1.0000]     -0.1250  [-0.2500, -0.0625]   0.0312    "
-      "0.0500 *\n"
-      "-------  --------  ------  ----------------  ----------  ------------------  -------  "
-      "----------\n"
-      "DSC % ↑  none(z)    75.00   [62.50, 100.00]   reference\n"
-      "         ts(z)      75.00   [62.50, 100.00]        0.00                   –  <0.0001    "
-      "0.7500\n");
+  EXPECT_EQ(StatisticsTable(result, MetricColumns(result, {})).ToText(),
+            "metric   pipeline   value     95 % interval  difference         95 % interval   "
+            "     p  adjusted p\n"
+            "-------  --------  ------  ----------------  ----------  --------------------  -"
+            "------  ----------\n"
+            "NLL ↓    none(z)   0.5000  [0.3750, 1.0000]   reference\n"
+            "         ts(z)     0.3750  [0.2500, 1.0000]     -0.1250  [-0.2500, -0.0625] *   "
+            "0.0312      0.0500\n"
+            "-------  --------  ------  ----------------  ----------  --------------------  -"
+            "------  ----------\n"
+            "DSC % ↑  none(z)    75.00   [62.50, 100.00]   reference\n"
+            "         ts(z)      75.00   [62.50, 100.00]        0.00     [-25.00, 25.00]    <"
+            "0.0001      0.7500\n");
+}
+
+TEST(StatisticsTable, SaysWhatIsEqualByConstruction) {
+  EvaluateResult result = WithStatistics();
+  MetricComparison& dsc = result.statistics->pipelines[1].comparisons[1];
+  dsc.equal_by_construction = true;
+  dsc.p = dsc.p_adjusted = std::nan("");
+  EXPECT_EQ(StatisticsTable(result, MetricColumns(result, {"dsc"})).ToMarkdown(),
+            "| metric | pipeline | value | 95 % interval | difference | 95 % interval | p | "
+            "adjusted p |\n"
+            "| :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+            "| DSC % ↑ | none(z) | 75.00 | \\[62.50, 100.00\\] | reference |  |  |  |\n"
+            "|  | ts(z) | 75.00 | \\[62.50, 100.00\\] | 0.00 | equal by construction |  |  |\n");
+}
+
+TEST(PairTable, HasARowPerPair) {
+  Statistics statistics;
+  const MetricComparison nll{.difference = {"nll", -0.125, -0.25, -0.0625}};
+  MetricComparison dsc{.difference = {"dsc", 0.0, 0.0, 0.0}};
+  dsc.equal_by_construction = true;
+  statistics.pairs = {{.pair = {"ms(z, kappa=0.5)", "ms_c(z)", "invariance"}, .comparisons = {nll}},
+                      {.pair = {"ms(z)", "dc(z)", "invariance"}, .comparisons = {dsc}}};
+  const EvaluateResult result = SomeResult();
+  EXPECT_EQ(PairTable(statistics, MetricColumns(result, {})).ToMarkdown(),
+            "| family | pair | NLL ↓ | DSC % ↑ |\n| :--- | :--- | ---: | ---: |\n"
+            "| invariance | ms(z) → ms_c(z) | -0.1250 \\[-0.2500, -0.0625\\] \\* |  |\n"
+            "|  | ms(z) → dc(z) |  | = |\n");
 }
 
 TEST(StatisticsTable, OfOnePipelineComparesNothing) {

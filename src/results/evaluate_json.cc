@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "results/evaluate_json.h"
-
 #include "core/json.h"
 #include "core/throw.h"
 #include "results/diagram_json.h"
 #include "results/metrics_json.h"
+#include "results/properties_json.h"
 #include "results/statistics_json.h"
 #include "segcal/evaluate.h"
 
@@ -35,6 +34,7 @@ Json GroupJson(const GroupMetrics& group) {
 
 Json PipelineMetricsJson(const PipelineMetrics& pipeline, const std::vector<std::string>& classes) {
   Json json = {{"pipeline", pipeline.pipeline},
+               {"properties", PropertiesToJson(pipeline.properties)},
                {"mean", MetricsToJson(pipeline.mean)},
                {"mean_per_class", PerClassToJson(pipeline.mean)},
                {"pooled", MetricsToJson(pipeline.pooled)},
@@ -91,6 +91,9 @@ PipelineMetrics ReadPipeline(const Json& json,
   JsonObject object(json, where);
   PipelineMetrics pipeline;
   pipeline.pipeline = object.String("pipeline");
+  // Files of version 0.1 do not say: nothing is declared.
+  if (object.Has("properties"))
+    pipeline.properties = ReadProperties(object.Object("properties"), where + ": properties");
   pipeline.mean = ReadMetricsAt(&object, "mean", "mean_per_class");
   pipeline.pooled = ReadMetricsAt(&object, "pooled", "pooled_per_class");
   const bool complete = object.Has("group_mean_per_class");
@@ -175,7 +178,7 @@ void CheckStatistics(const EvaluateResult& result, const std::string& where) {
 
 }  // namespace
 
-Json EvaluateResultToJson(const EvaluateResult& result) {
+std::string ToJson(const EvaluateResult& result) {
   Json json = {
       {kMetricsKey, kMetricsVersion},
       {"dataset", result.dataset},
@@ -190,12 +193,11 @@ Json EvaluateResultToJson(const EvaluateResult& result) {
       {"warnings", result.warnings}};
   for (const PipelineMetrics& pipeline : result.pipelines)
     json["pipelines"].push_back(PipelineMetricsJson(pipeline, result.classes));
-  return json;
+  return DumpJson(json);
 }
 
-std::string ToJson(const EvaluateResult& result) { return DumpJson(EvaluateResultToJson(result)); }
-
-EvaluateResult ReadEvaluateResult(const Json& json, const std::string& where) {
+EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string& where) {
+  const Json json = ParseJson(text, where);
   JsonObject object(json, where);
   object.CheckFormat(kMetricsKey, "metrics", kMetricsVersion);
   EvaluateResult result;
@@ -217,10 +219,6 @@ EvaluateResult ReadEvaluateResult(const Json& json, const std::string& where) {
   if (object.Has("warnings")) result.warnings = object.Strings("warnings");
   object.Finish();
   return result;
-}
-
-EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string& where) {
-  return ReadEvaluateResult(ParseJson(text, where), where);
 }
 
 }  // namespace segcal

@@ -35,29 +35,41 @@ auto Fields(const GroupMetrics& x) {
   const auto& [group, cases, mean, pooled] = x;
   return std::tie(group, cases, mean, pooled);
 }
+auto Fields(const Properties& x) {
+  const auto& [translation_invariant, preserves] = x;
+  return std::tie(translation_invariant, preserves);
+}
 auto Fields(const PipelineMetrics& x) {
-  const auto& [pipeline, mean, pooled, cases, groups, group_mean, diagrams] = x;
-  return std::tie(pipeline, mean, pooled, cases, groups, group_mean, diagrams);
+  const auto& [pipeline, properties, mean, pooled, cases, groups, group_mean, diagrams] = x;
+  return std::tie(pipeline, properties, mean, pooled, cases, groups, group_mean, diagrams);
+}
+auto Fields(const PipelinePair& x) {
+  const auto& [first, second, family] = x;
+  return std::tie(first, second, family);
 }
 auto Fields(const StatisticsOptions& x) {
-  const auto& [metrics, reference, replicates, level, seed, threads] = x;
-  return std::tie(metrics, reference, replicates, level, seed, threads);
+  const auto& [metrics, reference, pairs, test, replicates, level, seed, threads] = x;
+  return std::tie(metrics, reference, pairs, test, replicates, level, seed, threads);
 }
 auto Fields(const MetricInterval& x) {
   const auto& [metric, estimate, lower, upper] = x;
   return std::tie(metric, estimate, lower, upper);
 }
 auto Fields(const MetricComparison& x) {
-  const auto& [difference, p, p_adjusted] = x;
-  return std::tie(difference, p, p_adjusted);
+  const auto& [difference, p, p_adjusted, better, worse, equal_by_construction] = x;
+  return std::tie(difference, p, p_adjusted, better, worse, equal_by_construction);
+}
+auto Fields(const PairStatistics& x) {
+  const auto& [pair, comparisons] = x;
+  return std::tie(pair, comparisons);
 }
 auto Fields(const PipelineStatistics& x) {
   const auto& [pipeline, intervals, comparisons, sum_rank, mean_case_rank] = x;
   return std::tie(pipeline, intervals, comparisons, sum_rank, mean_case_rank);
 }
 auto Fields(const Statistics& x) {
-  const auto& [options, unit, repeats, units, pipelines] = x;
-  return std::tie(options, unit, repeats, units, pipelines);
+  const auto& [options, unit, repeats, units, pipelines, pairs, ranked] = x;
+  return std::tie(options, unit, repeats, units, pipelines, pairs, ranked);
 }
 auto Fields(const EvaluateResult& x) {
   const auto& [dataset,
@@ -112,7 +124,8 @@ EvaluateResult EvaluateAll(const Scene& scene, std::vector<std::string> families
   options.keep_cells = true;
   EvaluateResult result = Evaluate(
       dataset, {Baseline(dataset, "none(p)"), testing::TemperatureModel(dataset, 0.5)}, options);
-  result.statistics = ComputeStatistics({&result, 1}, {.seed = UINT64_MAX, .threads = 2});
+  result.statistics = ComputeStatistics(
+      {&result, 1}, {.pairs = {{"none(p)", "ts(z)", "matched"}}, .seed = UINT64_MAX, .threads = 2});
   return result;
 }
 
@@ -169,8 +182,16 @@ TEST(EvaluateJson, ReadsFilesOfVersion01) {
   const EvaluateResult result = EvaluateAll(GroupedScene());
   Json json = ParseJson(ToJson(result), "text");
   json.erase("warnings");
+  for (const char* field : {"test", "ranked", "pairs"}) json["statistics"].erase(field);
+  for (Json& pipeline : json["statistics"]["pipelines"]) {
+    for (Json& comparison : pipeline["comparisons"]) {
+      for (const char* field : {"better", "worse", "equal_by_construction"})
+        comparison.erase(field);
+    }
+  }
   for (Json& pipeline : json["pipelines"]) {
     pipeline.erase("group_mean_per_class");
+    pipeline.erase("properties");
     for (Json& c : pipeline["metric_per_case"]) {
       c.erase("pooled_bins");
       c.erase("cells");
@@ -180,6 +201,9 @@ TEST(EvaluateJson, ReadsFilesOfVersion01) {
   EXPECT_TRUE(testing::Same(read.pipelines[1].mean, result.pipelines[1].mean));
   EXPECT_TRUE(testing::Same(read.pipelines[1].diagrams, result.pipelines[1].diagrams));
   EXPECT_TRUE(read.pipelines[1].cases[0].pooled_bins.empty());
+  EXPECT_EQ(read.pipelines[1].properties.preserves, Preserves::kNone);
+  EXPECT_EQ(read.statistics->options.test, RankTest::kMannWhitney);
+  EXPECT_EQ(read.statistics->ranked, read.statistics->options.metrics);
 }
 
 TEST(EvaluateJson, RefusesAnythingElse) {
@@ -208,6 +232,9 @@ TEST(EvaluateJson, RefusesAnythingElse) {
                 "/statistics/seed",
                 "/statistics/pipelines/1/intervals/ece/lower",
                 "/statistics/pipelines/1/comparisons/ece/p",
+                "/statistics/pairs/0/first",
+                "/statistics/pairs/0/comparisons/ece/p",
+                "/pipelines/0/properties/preserves",
                 "/skipped"});
 }
 

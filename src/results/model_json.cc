@@ -5,29 +5,22 @@
 #include "core/throw.h"
 #include "pipeline/model.h"
 #include "results/fit_report_json.h"
+#include "results/properties_json.h"
 
 namespace segcal {
 namespace {
 
 constexpr int64_t kModelVersion = 1;
 
-Json PropertiesJson(const Properties& properties) {
-  return {{"translation_invariant", properties.translation_invariant},
-          {"preserves", Name(properties.preserves)}};
-}
-
 // The declared properties must be those of the pipeline. Up to version 0.1 files declared those of
 // the calibrator alone.
 void CheckDeclared(const Json& json, const ModelState& state, const std::string& where) {
-  JsonObject declared(json, where + ": properties");
-  const bool translation_invariant = declared.Bool("translation_invariant");
-  const Preserves preserves = declared.Parse("preserves", ParsePreserves);
-  declared.Finish();
+  const Properties declared = ReadProperties(json, where + ": properties");
   const Properties actual = state.properties();
   const bool of_calibrator =
-      translation_invariant == state.calibrator->properties().translation_invariant;
-  if ((translation_invariant == actual.translation_invariant || of_calibrator) &&
-      preserves == actual.preserves)
+      declared.translation_invariant == state.calibrator->properties().translation_invariant;
+  if ((declared.translation_invariant == actual.translation_invariant || of_calibrator) &&
+      declared.preserves == actual.preserves)
     return;
   Throw(ErrorCode::kBadData,
         "{}: the declared properties are not those of its pipeline (translation_invariant {}, "
@@ -95,7 +88,7 @@ std::string Model::ToJson() const {
                    {"classes", state_->classes},
                    {"input", Name(state_->input)},
                    {"floor", state_->floor},
-                   {"properties", PropertiesJson(state_->properties())},
+                   {"properties", PropertiesToJson(state_->properties())},
                    {"parameters", state_->calibrator->Parameters()},
                    {"fit", fitted ? FitReportToJson(state_->fit) : Json(nullptr)}});
 }

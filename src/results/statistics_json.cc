@@ -22,20 +22,34 @@ MetricInterval ReadInterval(JsonObject* object, const std::string& metric, const
           .upper = object->AnyNumber("upper")};
 }
 
+Json ComparisonsJson(const std::vector<MetricComparison>& comparisons) {
+  Json json = Json::object();
+  for (const MetricComparison& comparison : comparisons) {
+    Json& mine = json[comparison.difference.metric];
+    mine = IntervalJson(comparison.difference, "difference");
+    mine["p"] = JsonNumber(comparison.p);
+    mine["p_adjusted"] = JsonNumber(comparison.p_adjusted);
+    mine["better"] = comparison.better;
+    mine["worse"] = comparison.worse;
+    mine["equal_by_construction"] = comparison.equal_by_construction;
+  }
+  return json;
+}
+
+Json PairJson(const PairStatistics& pair) {
+  return {{"first", pair.pair.first},
+          {"second", pair.pair.second},
+          {"family", pair.pair.family},
+          {"comparisons", ComparisonsJson(pair.comparisons)}};
+}
+
 Json PipelineJson(const PipelineStatistics& pipeline) {
   Json intervals = Json::object();
   for (const MetricInterval& interval : pipeline.intervals)
     intervals[interval.metric] = IntervalJson(interval, "estimate");
-  Json comparisons = Json::object();
-  for (const MetricComparison& comparison : pipeline.comparisons) {
-    Json json = IntervalJson(comparison.difference, "difference");
-    json["p"] = JsonNumber(comparison.p);
-    json["p_adjusted"] = JsonNumber(comparison.p_adjusted);
-    comparisons[comparison.difference.metric] = std::move(json);
-  }
   return {{"pipeline", pipeline.pipeline},
           {"intervals", std::move(intervals)},
-          {"comparisons", std::move(comparisons)},
+          {"comparisons", ComparisonsJson(pipeline.comparisons)},
           {"sum_rank", JsonNumber(pipeline.sum_rank)},
           {"mean_case_rank", JsonNumber(pipeline.mean_case_rank)}};
 }
@@ -54,9 +68,15 @@ std::vector<MetricComparison> ReadComparisons(const Json& json, const std::strin
   std::vector<MetricComparison> comparisons;
   for (const auto& [metric, comparison] : json.items()) {
     JsonObject object(comparison, where + ": " + metric);
-    comparisons.push_back({.difference = ReadInterval(&object, metric, "difference"),
-                           .p = object.AnyNumber("p"),
-                           .p_adjusted = object.AnyNumber("p_adjusted")});
+    MetricComparison& mine = comparisons.emplace_back();
+    mine.difference = ReadInterval(&object, metric, "difference");
+    mine.p = object.AnyNumber("p");
+    mine.p_adjusted = object.AnyNumber("p_adjusted");
+    // Files of version 0.1 neither count nor tell what cannot differ.
+    if (object.Has("better")) mine.better = object.Integer("better");
+    if (object.Has("worse")) mine.worse = object.Integer("worse");
+    if (object.Has("equal_by_construction"))
+      mine.equal_by_construction = object.Bool("equal_by_construction");
     object.Finish();
   }
   return comparisons;
@@ -74,6 +94,17 @@ PipelineStatistics ReadPipelineStatistics(const Json& json, const std::string& w
   return pipeline;
 }
 
+PairStatistics ReadPair(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  PairStatistics pair;
+  pair.pair = {.first = object.String("first"),
+               .second = object.String("second"),
+               .family = object.String("family")};
+  pair.comparisons = ReadComparisons(object.Object("comparisons"), where + ": comparisons");
+  object.Finish();
+  return pair;
+}
+
 Statistics ReadStatisticsFields(JsonObject* object) {
   Statistics statistics;
   statistics.unit = object->String("unit");
@@ -84,7 +115,14 @@ Statistics ReadStatisticsFields(JsonObject* object) {
   statistics.options.seed = object->Unsigned("seed");
   statistics.options.reference = object->String("reference");
   statistics.options.metrics = object->Strings("compared");
+  // Files of version 0.1 know one test, rank by all they compare and have no pairs.
+  statistics.options.test =
+      object->Has("test") ? object->Parse("test", ParseRankTest) : RankTest::kMannWhitney;
+  statistics.ranked =
+      object->Has("ranked") ? object->Strings("ranked") : statistics.options.metrics;
   statistics.pipelines = object->Items("pipelines", ReadPipelineStatistics);
+  if (object->Has("pairs")) statistics.pairs = object->Items("pairs", ReadPair);
+  for (const PairStatistics& pair : statistics.pairs) statistics.options.pairs.push_back(pair.pair);
   object->Finish();
   return statistics;
 }
@@ -100,8 +138,11 @@ Json StatisticsToJson(const Statistics& statistics) {
           {"level", options.level},
           {"seed", options.seed},
           {"reference", options.reference},
+          {"test", Name(options.test)},
           {"compared", options.metrics},
-          {"pipelines", JsonItems(statistics.pipelines, PipelineJson)}};
+          {"ranked", statistics.ranked},
+          {"pipelines", JsonItems(statistics.pipelines, PipelineJson)},
+          {"pairs", JsonItems(statistics.pairs, PairJson)}};
 }
 
 Statistics ReadStatistics(const Json& json, const std::string& where) {

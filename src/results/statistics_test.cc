@@ -7,6 +7,7 @@
 #include "segcal/evaluate.h"
 #include "stats/bootstrap.h"
 #include "stats/mann_whitney.h"
+#include "stats/wilcoxon.h"
 #include "tests/support/errors.h"
 
 namespace segcal {
@@ -29,6 +30,12 @@ double Mean(const Values& values) {
     count += 1.0;
   }
   return sum / count;
+}
+
+Values Differences(const Values& before, const Values& after) {
+  Values differences = after;
+  for (size_t i = 0; i < after.size(); ++i) differences[i] -= before[i];
+  return differences;
 }
 
 PipelineMetrics Pipeline(const std::string& name, const Values& nll, const Values& dsc) {
@@ -82,10 +89,118 @@ TEST(Statistics, ComparesWithTheReferenceByMetricsThatHaveABestValue) {
       BootstrapPairedDifference({kNllBefore}, {kNllAfter}, {.replicates = 300, .seed = 4});
   EXPECT_DOUBLE_EQ(found[0].difference.estimate, expected.estimate);
   EXPECT_EQ(found[0].difference.lower, expected.lower);
-  EXPECT_EQ(found[0].p, MannWhitneyU(kNllAfter, kNllBefore).p);
+  // Better in four of five cases, ranks 2, 4 (of either sign), 5, 1 of the sizes.
+  EXPECT_EQ(found[0].p, WilcoxonSignedRank(Differences(kNllBefore, kNllAfter)).p);
+  EXPECT_EQ(found[0].better, 4);
+  EXPECT_EQ(found[0].worse, 1);
+  EXPECT_EQ(found[1].better, 2);
+  EXPECT_EQ(found[1].worse, 0);
   const Values adjusted = BenjaminiHochberg(Values{found[0].p, found[1].p});
   EXPECT_EQ(found[0].p_adjusted, adjusted[0]);
   EXPECT_EQ(found[1].p_adjusted, adjusted[1]);
+}
+
+// What makes a case hard for both hides the gain from a test of unpaired values.
+TEST(Statistics, FindTheGainOfEveryCaseWhereCasesDifferMore) {
+  Values before;
+  Values after;
+  for (int i = 0; i < 14; ++i) {
+    before.push_back(0.1 * (i + 1));
+    after.push_back(before.back() - 0.001 * (i + 1));
+  }
+  EvaluateResult result;
+  result.pipelines = {Pipeline("none(z)", before, before), Pipeline("ts(z)", after, before)};
+  const MetricComparison paired = Compute(result).pipelines[1].comparisons[0];
+  EXPECT_EQ(paired.p, std::ldexp(1.0, -13));
+  EXPECT_TRUE(ExcludesZero(paired.difference));
+  EXPECT_EQ(paired.better, 14);
+  const Statistics unpaired = Compute(result, {.test = RankTest::kMannWhitney});
+  EXPECT_EQ(unpaired.options.test, RankTest::kMannWhitney);
+  EXPECT_EQ(unpaired.pipelines[1].comparisons[0].p, MannWhitneyU(after, before).p);
+  EXPECT_GT(unpaired.pipelines[1].comparisons[0].p, 0.5);
+}
+
+// none(z) and ts(z) declare to keep the decision.
+EvaluateResult Preserving(const Values& dsc) {
+  EvaluateResult result;
+  result.pipelines = {Pipeline("none(z)", kNllBefore, kDscBefore),
+                      Pipeline("ts(z)", kNllAfter, dsc)};
+  for (PipelineMetrics& pipeline : result.pipelines)
+    pipeline.properties.preserves = Preserves::kOrder;
+  return result;
+}
+
+TEST(Statistics, TakeNoTestOfWhatIsEqualByConstruction) {
+  const Statistics statistics = Compute(Preserving(kDscBefore));
+  const std::vector<MetricComparison>& found = statistics.pipelines[1].comparisons;
+  EXPECT_FALSE(found[0].equal_by_construction);
+  EXPECT_TRUE(found[1].equal_by_construction);
+  EXPECT_TRUE(std::isnan(found[1].p) && std::isnan(found[1].p_adjusted));
+  EXPECT_EQ(found[1].difference.estimate, 0.0);
+  EXPECT_EQ(found[0].p_adjusted, found[0].p) << "one test is none to adjust for";
+  EXPECT_EQ(statistics.ranked, std::vector<std::string>{"nll"});
+  EXPECT_EQ(statistics.pipelines[0].sum_rank, 2.0);
+}
+
+TEST(Statistics, CompareWhatIsEqualButWasNotDeclaredSo) {
+  for (const auto& change : std::vector<void (*)(EvaluateResult*)>{
+           [](EvaluateResult* r) { r->pipelines[1].properties.preserves = Preserves::kNone; },
+           [](EvaluateResult* r) { r->pipelines[1].pipeline = "ts(p)"; }}) {
+    EvaluateResult result = Preserving(kDscBefore);
+    change(&result);
+    const Statistics statistics = Compute(result);
+    EXPECT_FALSE(statistics.pipelines[1].comparisons[1].equal_by_construction);
+    EXPECT_EQ(statistics.pipelines[1].comparisons[1].p, 1.0);
+    EXPECT_EQ(statistics.ranked.size(), 2u);
+  }
+}
+
+// Were a declaration wrong, it must not hide what was measured.
+TEST(Statistics, CompareWhatDiffersAlthoughItWasDeclaredEqual) {
+  const Statistics statistics = Compute(Preserving(kDscAfter));
+  EXPECT_FALSE(statistics.pipelines[1].comparisons[1].equal_by_construction);
+  EXPECT_FALSE(std::isnan(statistics.pipelines[1].comparisons[1].p));
+}
+
+// No pipeline that keeps the decision has flips, whatever its pooling.
+TEST(Statistics, KnowThatFlipsDoNotDependOnThePooling) {
+  EvaluateResult result = Preserving(kDscBefore);
+  result.pipelines[1].pipeline = "ts(p)";
+  for (PipelineMetrics& pipeline : result.pipelines) {
+    pipeline.mean[1].name = pipeline.pooled[1].name = "flip_rate";
+    for (CaseMetrics& c : pipeline.cases) c.metrics[1] = {"flip_rate", 0.0, {}};
+  }
+  EXPECT_TRUE(Compute(result).pipelines[1].comparisons[1].equal_by_construction);
+}
+
+TEST(Statistics, ComparePairsByThemselves) {
+  EvaluateResult result = TwoPipelines();
+  result.pipelines.push_back(Pipeline("dc(z, kappa=0.5)", kNllBefore, kDscAfter));
+  const Statistics statistics = Compute(
+      result,
+      {.metrics = {"nll"}, .pairs = {{"ts(z)", "dc(z)", "expressive"}, {" none( z ) ", "ts(z)"}}});
+  ASSERT_EQ(statistics.pairs.size(), 2u);
+  EXPECT_EQ(statistics.pairs[0].pair.second, "dc(z, kappa=0.5)");
+  EXPECT_EQ(statistics.pairs[0].pair.family, "expressive");
+  EXPECT_EQ(statistics.options.pairs[1].first, "none(z)");
+  const MetricComparison& forth = statistics.pairs[0].comparisons[0];
+  const MetricComparison& back = statistics.pairs[1].comparisons[0];
+  EXPECT_DOUBLE_EQ(forth.difference.estimate, -back.difference.estimate);
+  EXPECT_EQ(back.difference.lower, statistics.pipelines[1].comparisons[0].difference.lower);
+  // The same p twice: the adjustment is that of two tests, not of those with the reference too.
+  EXPECT_EQ(forth.p, back.p);
+  EXPECT_EQ(forth.p_adjusted, forth.p);
+  ExpectError(ErrorCode::kInvalidArgument, {"pair vs(z)", "0 of the pipelines"}, [&] {
+    Compute(result, {.pairs = {{"vs(z)", "ts(z)"}}});
+  });
+}
+
+TEST(RankTest, HasNames) {
+  for (const RankTest test : {RankTest::kWilcoxon, RankTest::kMannWhitney})
+    EXPECT_EQ(ParseRankTest(Name(test)), test);
+  ExpectError(ErrorCode::kInvalidArgument, {"t_test", "wilcoxon", "mann_whitney"}, [] {
+    ParseRankTest("t_test");
+  });
 }
 
 TEST(Statistics, RanksByTheNumbersReported) {
@@ -160,7 +275,7 @@ TEST(Statistics, RankTestsSeeACaseOnce) {
   const Statistics thrice = ComputeStatistics(repeats, {});
   const MetricComparison& found = thrice.pipelines[1].comparisons[0];
   EXPECT_EQ(found.p, once.pipelines[1].comparisons[0].p);
-  EXPECT_EQ(found.p, MannWhitneyU(kNllAfter, kNllBefore).p);
+  EXPECT_EQ(found.better, 4);
 }
 
 TEST(Statistics, DrawsGroupsWhereCasesNameThem) {
@@ -174,6 +289,11 @@ TEST(Statistics, DrawsGroupsWhereCasesNameThem) {
   const BootstrapInterval expected = BootstrapMean({kNllBefore}, {.seed = 2}, {{0, 1, 0, 0, 4}});
   EXPECT_EQ(statistics.pipelines[0].intervals[0].lower, expected.lower);
   EXPECT_EQ(statistics.pipelines[0].intervals[0].upper, expected.upper);
+  // The patient counts once, with the mean of its cases.
+  const Values d = Differences(kNllBefore, kNllAfter);
+  EXPECT_EQ(statistics.pipelines[1].comparisons[0].p,
+            WilcoxonSignedRank(Values{(d[0] + d[2] + d[3]) / 3.0, d[1], d[4]}).p);
+  EXPECT_EQ(statistics.pipelines[1].comparisons[0].better, 3);
 }
 
 Diagram OneBin(double count, double correct, double confidence_sum) {

@@ -5,6 +5,7 @@
 
 #include "measures/means.h"
 #include "stats/mann_whitney.h"
+#include "stats/wilcoxon.h"
 
 namespace segcal {
 namespace {
@@ -23,6 +24,20 @@ DrawUnits FindUnits(std::span<const EvaluateResult> repeats) {
     }
   }
   return grouped ? units : DrawUnits{};
+}
+
+// The values of a case or group in all repeats: by group or, where a case names none, by its id.
+using UnitValues = std::map<std::pair<bool, std::string>, std::vector<double>>;
+
+UnitValues::key_type UnitOf(const CaseMetrics& c) {
+  return {c.group.empty(), c.group.empty() ? c.id : c.group};
+}
+
+std::vector<double> MeansOf(const UnitValues& units) {
+  std::vector<double> means;
+  means.reserve(units.size());
+  for (const auto& [unit, values] : units) means.push_back(MeanOfDefined(values));
+  return means;
 }
 
 void AddBins(const Diagram& diagram, std::vector<Bin>* bins) {
@@ -73,7 +88,13 @@ MetricInterval StudyValues::Difference(const MetricNumber& number,
   return {number.name, interval.estimate, interval.lower, interval.upper};
 }
 
-double StudyValues::RankTest(size_t pipeline, size_t reference, size_t metric) const {
+double StudyValues::TestRanks(RankTest test,
+                              size_t pipeline,
+                              size_t reference,
+                              size_t metric) const {
+  // Differences as they are: low needs no change of sign.
+  if (test == RankTest::kWilcoxon)
+    return WilcoxonSignedRank(UnitDifferences(Goal::kLow, pipeline, reference, metric)).p;
   return MannWhitneyU(UnitMeans(pipeline, metric), UnitMeans(reference, metric)).p;
 }
 
@@ -118,17 +139,28 @@ std::vector<std::vector<size_t>> StudyValues::CasesOfUnits(size_t repeat) const 
 }
 
 std::vector<double> StudyValues::UnitMeans(size_t pipeline, size_t metric) const {
-  // By group or, where a case names none, by its id.
-  std::map<std::pair<bool, std::string>, std::vector<double>> units;
+  UnitValues units;
   for (const EvaluateResult& repeat : repeats_) {
-    for (const CaseMetrics& c : repeat.pipelines[pipeline].cases) {
-      units[{c.group.empty(), c.group.empty() ? c.id : c.group}].push_back(c.metrics[metric].value);
+    for (const CaseMetrics& c : repeat.pipelines[pipeline].cases)
+      units[UnitOf(c)].push_back(c.metrics[metric].value);
+  }
+  return MeansOf(units);
+}
+
+std::vector<double> StudyValues::UnitDifferences(Goal goal,
+                                                 size_t pipeline,
+                                                 size_t reference,
+                                                 size_t metric) const {
+  UnitValues units;
+  for (const EvaluateResult& repeat : repeats_) {
+    const std::vector<CaseMetrics>& mine = repeat.pipelines[pipeline].cases;
+    const std::vector<CaseMetrics>& other = repeat.pipelines[reference].cases;
+    for (size_t i = 0; i < mine.size(); ++i) {
+      units[UnitOf(mine[i])].push_back(Cost(mine[i].metrics[metric].value, goal) -
+                                       Cost(other[i].metrics[metric].value, goal));
     }
   }
-  std::vector<double> means;
-  means.reserve(units.size());
-  for (const auto& [unit, values] : units) means.push_back(MeanOfDefined(values));
-  return means;
+  return MeansOf(units);
 }
 
 // Units without a labelled voxel take no part, nor do repeats without such units: the same in all

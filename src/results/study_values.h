@@ -29,9 +29,15 @@ class StudyValues {
                             size_t pipeline,
                             size_t reference,
                             size_t metric) const;
-  // The two-sided p of a rank test on the values of cases or groups, which are independent: each
-  // once, as the mean over its repeats.
-  double RankTest(size_t pipeline, size_t reference, size_t metric) const;
+  // The two-sided p of a rank test on cases or groups, which are independent: each once, as the
+  // mean over its repeats.
+  double TestRanks(RankTest test, size_t pipeline, size_t reference, size_t metric) const;
+  // One per case or group: the mean over its cases and repeats of how the pipeline differs from the
+  // reference where both are defined, in values that `goal` makes low is best of.
+  std::vector<double> UnitDifferences(Goal goal,
+                                      size_t pipeline,
+                                      size_t reference,
+                                      size_t metric) const;
   // Of all pipelines, every case of every repeat.
   MetricTable Table(const MetricNumber& number, size_t metric) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/json.h"
 #include "core/throw.h"
+#include "results/properties_json.h"
 #include "segcal/verify.h"
 
 namespace segcal {
@@ -90,13 +91,6 @@ VerifyCheck ReadCheck(const Json& json, const std::string& where) {
   return check;
 }
 
-void ReadProperties(const Json& json, const std::string& where, VerifyResult* result) {
-  JsonObject object(json, where);
-  result->translation_invariant = object.Bool("translation_invariant");
-  result->preserves = object.Parse("preserves", ParsePreserves);
-  object.Finish();
-}
-
 }  // namespace
 
 std::string ToJson(const VerifyResult& result) {
@@ -106,8 +100,8 @@ std::string ToJson(const VerifyResult& result) {
   return DumpJson({{kVerifyKey, kVerifyVersion},
                    {"pipeline", result.pipeline},
                    {"properties",
-                    {{"translation_invariant", result.translation_invariant},
-                     {"preserves", Name(result.preserves)}}},
+                    PropertiesToJson({.translation_invariant = result.translation_invariant,
+                                      .preserves = result.preserves})},
                    {"holds", result.holds()},
                    {"seed", result.seed},
                    {"dataset", or_null(result.dataset)},
@@ -123,7 +117,9 @@ VerifyResult VerifyResultFromJson(const std::string& text, const std::string& wh
   object.CheckFormat(kVerifyKey, "verification", kVerifyVersion);
   VerifyResult result;
   result.pipeline = object.String("pipeline");
-  ReadProperties(object.Object("properties"), where + ": properties", &result);
+  const Properties declared = ReadProperties(object.Object("properties"), where + ": properties");
+  result.translation_invariant = declared.translation_invariant;
+  result.preserves = declared.preserves;
   result.seed = object.Unsigned("seed");
   result.dataset = object.StringOr("dataset", "");
   result.split = object.StringOr("split", "");

@@ -40,18 +40,6 @@ double ExactTail(size_t m, size_t n, double u) {
          std::accumulate(row, row + size, 0.0);
 }
 
-// Sum of t^3 - t over groups of t equal values.
-double TieTerm(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  double sum = 0.0;
-  for (size_t begin = 0, end = 0; begin < values.size(); begin = end) {
-    while (end < values.size() && values[end] == values[begin]) ++end;
-    const auto t = static_cast<double>(end - begin);
-    sum += t * t * t - t;
-  }
-  return sum;
-}
-
 // P(U >= u) of a normal distribution with the moments of U (RT3), half a step taken off u.
 double NormalTail(double m, double n, double tie_term, double u) {
   const double size = m + n;

@@ -11,12 +11,6 @@
 namespace segcal {
 namespace {
 
-// The value with the sign that makes low best.
-double Cost(double value, Goal goal) {
-  if (goal == Goal::kHigh) return -value;
-  return goal == Goal::kZero ? std::fabs(value) : value;
-}
-
 // Every metric must have the methods and cases of the first.
 void CheckTables(const std::vector<MetricTable>& metrics) {
   for (const MetricTable& table : metrics) {
@@ -50,6 +44,11 @@ void AddTo(std::vector<double>* sums, const std::vector<double>& terms) {
 
 }  // namespace
 
+double Cost(double value, Goal goal) {
+  if (goal == Goal::kHigh) return -value;
+  return goal == Goal::kZero ? std::fabs(value) : value;
+}
+
 std::vector<double> AverageRanks(std::span<const double> values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -69,6 +68,17 @@ std::vector<double> AverageRanks(std::span<const double> values) {
     for (size_t i = begin; i < end; ++i) ranks[order[i]] = rank;
   }
   return ranks;
+}
+
+double TieTerm(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  double sum = 0.0;
+  for (size_t begin = 0, end = 0; begin < values.size(); begin = end) {
+    while (end < values.size() && values[end] == values[begin]) ++end;
+    const auto t = static_cast<double>(end - begin);
+    sum += t * t * t - t;
+  }
+  return sum;
 }
 
 std::vector<double> SumRank(const std::vector<MetricTable>& metrics) {

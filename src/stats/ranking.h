@@ -8,9 +8,15 @@
 
 namespace segcal {
 
+// The value with the sign, or for kZero the size, that makes low best.
+double Cost(double value, Goal goal);
+
 // Ranks of values in ascending order, from 1; equal values share the mean of their ranks (RK1), and
 // NaN shares the last ones.
 std::vector<double> AverageRanks(std::span<const double> values);
+
+// Sum of t^3 - t over groups of t equal values, which corrects rank tests for ties.
+double TieTerm(std::vector<double> values);
 
 // One metric of several methods: values[method][case], NaN where undefined.
 struct MetricTable {

@@ -167,6 +167,23 @@ def test_statistics_are_printed_and_written(tmp_path):
     assert [bool(mine["comparisons"]) for mine in statistics["pipelines"]] == [True, False, True]
 
 
+def test_what_cannot_differ_is_said_and_not_tested(tmp_path):
+    """A temperature keeps the decision; the unpaired test is an option."""
+    dataset = grouped_dataset(tmp_path)
+    run("fit", dataset, "-p", "ts(z)", "-o", tmp_path / "ts.json", "--quiet")
+    command = ["evaluate", dataset, "-p", "none(z)", "-m", tmp_path / "ts.json", "--statistics",
+               "--metrics", "nll,dsc", "--quiet"]
+    text = run(*command).stdout
+    assert "equal by construction" in text
+    assert "p: Wilcoxon signed-rank test of the differences; adjusted for 1 test (" in text
+    assert "Ranks by NLL.\n" in text
+    assert "p: Mann-Whitney U, unpaired" in run(*command, "--test", "mann_whitney").stdout
+    statistics = json.loads(run(*command, "--json").stdout)["statistics"]
+    comparison = statistics["pipelines"][1]["comparisons"]["dsc"]
+    assert comparison["equal_by_construction"] and comparison["p"] is None
+    assert "wilcoxon" in fails(2, *command, "--test", "t")
+
+
 def test_statistics_do_not_depend_on_threads(tmp_path):
     dataset = small_dataset(tmp_path, num_cases=5)
     texts = [run("evaluate", dataset, "--statistics", "--quiet", "--json", "--threads", threads)

@@ -16,6 +16,7 @@
 #include "stats/bootstrap.h"
 #include "stats/mann_whitney.h"
 #include "stats/ranking.h"
+#include "stats/wilcoxon.h"
 #include "tests/oracle/probe_training.h"
 
 namespace segcal {
@@ -91,13 +92,21 @@ Json LocalError(const Json& in) {
                                2);
 }
 
+Alternative AlternativeNamed(const std::string& name) {
+  if (name == "two-sided") return Alternative::kTwoSided;
+  return name == "less" ? Alternative::kLess : Alternative::kGreater;
+}
+
 Json MannWhitney(const Json& in) {
-  const std::map<std::string, Alternative> alternatives = {{"two-sided", Alternative::kTwoSided},
-                                                           {"less", Alternative::kLess},
-                                                           {"greater", Alternative::kGreater}};
   const MannWhitneyResult result = MannWhitneyU(
-      ValuesOf(in.at("x")), ValuesOf(in.at("y")), alternatives.at(in.at("alternative")));
+      ValuesOf(in.at("x")), ValuesOf(in.at("y")), AlternativeNamed(in.at("alternative")));
   return {{"u", result.u}, {"p", result.p}, {"exact", result.exact}};
+}
+
+Json Wilcoxon(const Json& in) {
+  const WilcoxonResult result =
+      WilcoxonSignedRank(ValuesOf(in.at("differences")), AlternativeNamed(in.at("alternative")));
+  return {{"w", result.w}, {"p", result.p}, {"exact", result.exact}};
 }
 
 Json Rankings(const Json& in) {
@@ -192,6 +201,7 @@ const std::map<std::string, std::function<Json(const Json&)>> kCommands = {
     {"surfaces", Surfaces},
     {"local_error", LocalError},
     {"mann_whitney", MannWhitney},
+    {"wilcoxon", Wilcoxon},
     {"benjamini_hochberg", [](const Json& in) { return Json(BenjaminiHochberg(ValuesOf(in))); }},
     {"ranks", [](const Json& in) { return Json(AverageRanks(ValuesOf(in))); }},
     {"rankings", Rankings},

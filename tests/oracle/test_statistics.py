@@ -9,7 +9,7 @@ import pytest
 from probing import probe
 from program import describe, random_case, run, save_case
 from random_stream import Stream
-from scipy.stats import mannwhitneyu, norm, rankdata
+from scipy.stats import mannwhitneyu, norm, rankdata, wilcoxon
 
 NAN = float("nan")
 LOW_IS_BEST = {"nll": True, "ece": True, "ace": True, "dsc": False}
@@ -51,6 +51,39 @@ def test_mann_whitney_far_in_the_tail():
     assert not any(check_mann_whitney(x, y))
 
 
+def check_wilcoxon(differences, method):
+    """SciPy's W is the smaller sum of both signs where the test is two-sided, ours that of the positive."""
+    for alternative in ("two-sided", "less", "greater"):
+        found = probe("wilcoxon", {"differences": differences, "alternative": alternative})
+        expected = wilcoxon(differences, alternative=alternative, method=method)
+        n = np.count_nonzero(differences)
+        smaller = min(found["w"], n * (n + 1) / 2 - found["w"])
+        assert (smaller if alternative == "two-sided" else found["w"]) == expected.statistic
+        assert found["p"] == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-300)
+        assert found["exact"] == (method == "exact")
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 14, 30, 50])
+def test_wilcoxon_of_at_most_fifty_differences_is_exact(size):
+    rng = np.random.default_rng(size)
+    for shift in (0.0, 0.5, -3.0):
+        check_wilcoxon(rng.normal(shift, size=size), "exact")
+
+
+@pytest.mark.parametrize("size", [51, 400])
+def test_wilcoxon_of_more_differences_is_normal(size):
+    check_wilcoxon(np.random.default_rng(size).normal(0.2, size=size), "approx")
+
+
+@pytest.mark.parametrize("values", [2, 4, 20])
+def test_wilcoxon_with_ties_and_zeros(values):
+    rng = np.random.default_rng(values)
+    differences = rng.integers(1, values + 1, 40) * rng.choice([-1, 1, 1], 40) / 8
+    check_wilcoxon(differences, "approx")
+    differences[::7] = 0.0
+    check_wilcoxon(differences, "approx")
+
+
 def test_benjamini_hochberg():
     """By its definition as a decision: reject the k smallest for the largest k with p_k <= k q / m."""
     rng = np.random.default_rng(3)
@@ -61,6 +94,15 @@ def test_benjamini_hochberg():
         passing = np.nonzero(order <= q * np.arange(1, p.size + 1) / p.size)[0]
         rejected = p <= (order[passing[-1]] if passing.size else -1.0)
         assert np.array_equal(adjusted <= q, rejected)
+
+
+def step_up(p):
+    """The formula: p times the number of tests over its rank, the smallest of those above."""
+    order = np.argsort(p)
+    scaled = np.asarray(p)[order] * len(p) / np.arange(1, len(p) + 1)
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1].clip(max=1.0)
+    return adjusted
 
 
 def test_ranks():
@@ -183,8 +225,8 @@ class Evaluation:
     def pooled(self, p, cases):
         return average_error([row for k in cases for row in self.cells[self.names[p], k]])
 
-    def unit_means(self, p, name):
-        values = self.values(p, name)
+    def unit_differences(self, p, name):
+        values = self.values(p, name) - self.values(0, name)
         means = np.array([np.mean([v for v in values[unit] if not np.isnan(v)] or [NAN])
                           for unit in self.units])
         return means[~np.isnan(means)]
@@ -237,12 +279,17 @@ def test_rank_tests_are_adjusted_together(evaluation):
     found, expected = [], []
     for p in (1, 2):
         for name, comparison in evaluation.statistics["pipelines"][p]["comparisons"].items():
-            test = mannwhitneyu(evaluation.unit_means(p, name), evaluation.unit_means(0, name))
+            differences = evaluation.unit_differences(p, name)
+            exact = np.unique(abs(differences)).size == differences.size and 0 not in differences
+            test = wilcoxon(differences, method="exact" if exact else "approx")
             assert comparison["p"] == pytest.approx(test.pvalue, rel=1e-9)
+            better = differences < 0 if LOW_IS_BEST[name] else differences > 0
+            assert comparison["better"] == np.sum(better)
+            assert comparison["worse"] == np.sum(~better & (differences != 0))
             found.append(comparison["p_adjusted"])
             expected.append(test.pvalue)
     assert len(found) == 8
-    assert found == pytest.approx(probe("benjamini_hochberg", np.array(expected)), rel=1e-9)
+    assert found == pytest.approx(step_up(expected), rel=1e-9)
 
 
 def test_ranks_of_pipelines(evaluation):
