@@ -37,6 +37,15 @@ struct Certificate {
   std::vector<double> path;  // the objective after each pass over the data
 };
 
+// Which cases options are chosen by.
+enum class Selection {
+  kValidation,  // those of the validation split, which are not fitted on
+  kFolds,       // all that there are, by groups in turn; the model is then fitted on all of them
+};
+SEGCAL_EXPORT const char* Name(Selection selection) noexcept;  // "validation", "folds"
+// An unknown name is an Error that lists the known ones.
+SEGCAL_EXPORT Selection ParseSelection(const std::string& name);
+
 // One setting of the options that a search tried, and the mean loss on the voxels it chooses by.
 struct SearchTrial {
   std::map<std::string, std::string> options;

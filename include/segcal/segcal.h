@@ -17,6 +17,7 @@
 #include "segcal/run_options.h"  // IWYU pragma: export
 #include "segcal/simulate.h"     // IWYU pragma: export
 #include "segcal/statistics.h"   // IWYU pragma: export
+#include "segcal/study.h"        // IWYU pragma: export
 #include "segcal/tables.h"       // IWYU pragma: export
 #include "segcal/verify.h"       // IWYU pragma: export
 #include "segcal/version.h"      // IWYU pragma: export

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "core/throw.h"
 #include "segcal/evaluate.h"
+#include "segcal/study.h"
 
 namespace segcal {
 namespace {
@@ -139,6 +140,20 @@ std::string CellsCsv(const EvaluateResult& result) {
                             cell.correct,
                             Number(cell.confidence_sum));
       }
+    }
+  }
+  return text;
+}
+
+std::string CasesCsv(const Study& study) {
+  if (study.repeats.empty() || study.pipelines.empty())
+    Throw(ErrorCode::kInvalidArgument, "the study has no results to make a table of");
+  std::string text = "repeat," + Header(study.repeats.front().result);
+  for (size_t r = 0; r < study.repeats.size(); ++r) {
+    for (const PipelineMetrics& pipeline : study.repeats[r].result.pipelines) {
+      for (const CaseMetrics& c : pipeline.cases)
+        text +=
+            fmt::format("{},{}", r, CsvRow(pipeline.pipeline, "case", c.id, c.group, c.metrics));
     }
   }
   return text;

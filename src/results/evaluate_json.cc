@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "results/evaluate_json.h"
+
 #include "core/json.h"
 #include "core/throw.h"
 #include "results/diagram_json.h"
@@ -178,7 +180,7 @@ void CheckStatistics(const EvaluateResult& result, const std::string& where) {
 
 }  // namespace
 
-std::string ToJson(const EvaluateResult& result) {
+Json EvaluateResultToJson(const EvaluateResult& result) {
   Json json = {
       {kMetricsKey, kMetricsVersion},
       {"dataset", result.dataset},
@@ -193,11 +195,12 @@ std::string ToJson(const EvaluateResult& result) {
       {"warnings", result.warnings}};
   for (const PipelineMetrics& pipeline : result.pipelines)
     json["pipelines"].push_back(PipelineMetricsJson(pipeline, result.classes));
-  return DumpJson(json);
+  return json;
 }
 
-EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string& where) {
-  const Json json = ParseJson(text, where);
+std::string ToJson(const EvaluateResult& result) { return DumpJson(EvaluateResultToJson(result)); }
+
+EvaluateResult ReadEvaluateResult(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   object.CheckFormat(kMetricsKey, "metrics", kMetricsVersion);
   EvaluateResult result;
@@ -219,6 +222,10 @@ EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string
   if (object.Has("warnings")) result.warnings = object.Strings("warnings");
   object.Finish();
   return result;
+}
+
+EvaluateResult EvaluateResultFromJson(const std::string& text, const std::string& where) {
+  return ReadEvaluateResult(ParseJson(text, where), where);
 }
 
 }  // namespace segcal

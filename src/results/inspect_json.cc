@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "results/inspect_json.h"
+
 #include <algorithm>
 
 #include "core/json.h"
 #include "core/throw.h"
-#include "segcal/inspect.h"
 
 namespace segcal {
 namespace {
@@ -82,26 +83,29 @@ CaseSummary ReadCaseSummary(const Json& json, const std::string& where) {
 
 }  // namespace
 
-std::string ToJson(const DatasetSummary& summary) {
-  return DumpJson({{kInspectKey, kInspectVersion},
-                   {"name", summary.name},
-                   {"classes", summary.classes},
-                   {"input", Name(summary.input)},
-                   {"voxels", summary.voxels},
-                   {"labelled", summary.labelled},
-                   {"label_counts", summary.label_counts},
-                   {"decision_counts", summary.decision_counts},
-                   {"repeated", summary.repeated},
-                   {"repeated_example", JsonNumbers(summary.repeated_example)},
-                   {"renormalised", summary.renormalised},
-                   {"free_energy", JsonItems(summary.free_energy, SpreadJson)},
-                   {"methods", JsonItems(summary.methods, MethodJson)},
-                   {"skipped", summary.skipped},
-                   {"cases", JsonItems(summary.cases, CaseSummaryJson)}});
+Json DatasetSummaryToJson(const DatasetSummary& summary) {
+  return {{kInspectKey, kInspectVersion},
+          {"name", summary.name},
+          {"classes", summary.classes},
+          {"input", Name(summary.input)},
+          {"voxels", summary.voxels},
+          {"labelled", summary.labelled},
+          {"label_counts", summary.label_counts},
+          {"decision_counts", summary.decision_counts},
+          {"repeated", summary.repeated},
+          {"repeated_example", JsonNumbers(summary.repeated_example)},
+          {"renormalised", summary.renormalised},
+          {"free_energy", JsonItems(summary.free_energy, SpreadJson)},
+          {"methods", JsonItems(summary.methods, MethodJson)},
+          {"skipped", summary.skipped},
+          {"cases", JsonItems(summary.cases, CaseSummaryJson)}};
 }
 
-DatasetSummary DatasetSummaryFromJson(const std::string& text, const std::string& where) {
-  const Json json = ParseJson(text, where);
+std::string ToJson(const DatasetSummary& summary) {
+  return DumpJson(DatasetSummaryToJson(summary));
+}
+
+DatasetSummary ReadDatasetSummary(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   object.CheckFormat(kInspectKey, "inspection", kInspectVersion);
   DatasetSummary summary;
@@ -121,6 +125,10 @@ DatasetSummary DatasetSummaryFromJson(const std::string& text, const std::string
   summary.cases = object.Items("cases", ReadCaseSummary);
   object.Finish();
   return summary;
+}
+
+DatasetSummary DatasetSummaryFromJson(const std::string& text, const std::string& where) {
+  return ReadDatasetSummary(ParseJson(text, where), where);
 }
 
 }  // namespace segcal

@@ -3,7 +3,7 @@
 
 from repository import files, includes, run, text
 
-MAX_HEADERS = 26
+MAX_HEADERS = 32
 
 
 def allowed(root, quote, header):

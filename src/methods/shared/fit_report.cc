@@ -8,6 +8,7 @@ namespace {
 
 constexpr NameList<6> kStatusNames = {
     "converged", "at_bound", "unbounded", "not_converged", "nothing_to_fit", "trained"};
+constexpr NameList<2> kSelectionNames = {"validation", "folds"};
 
 }  // namespace
 
@@ -15,6 +16,12 @@ const char* Name(FitStatus status) noexcept { return FindName(status, kStatusNam
 
 FitStatus ParseFitStatus(const std::string& name) {
   return ParseName<FitStatus>("status", name, kStatusNames);
+}
+
+const char* Name(Selection selection) noexcept { return FindName(selection, kSelectionNames); }
+
+Selection ParseSelection(const std::string& name) {
+  return ParseName<Selection>("selection", name, kSelectionNames);
 }
 
 }  // namespace segcal

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/json_fwd.h"
+#include "segcal/inspect.h"
+
+namespace segcal {
+
+// The whole object of the inspection, and back; `where` names it in messages.
+Json DatasetSummaryToJson(const DatasetSummary& result);
+DatasetSummary ReadDatasetSummary(const Json& json, const std::string& where);
+
+}  // namespace segcal
