@@ -26,6 +26,7 @@ struct Command {
 
 // All commands, in the order of the help; defined in main.cc.
 Action SetUpApply(CLI::App& app);
+Action SetUpCorrupt(CLI::App& app);
 Action SetUpEvaluate(CLI::App& app);
 Action SetUpFit(CLI::App& app);
 Action SetUpIndex(CLI::App& app);

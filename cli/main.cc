@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"fit", "Fit a calibrator on held-out predictions", &SetUpFit},
     {"apply", "Write calibrated probabilities", &SetUpApply},
     {"evaluate", "Measure calibration and segmentation quality", &SetUpEvaluate},
+    {"corrupt", "Corrupt images, to see how predictions hold up", &SetUpCorrupt},
     {"verify", "Check what a model declares, on the values it emits", &SetUpVerify},
 };
 

@@ -76,16 +76,25 @@ struct Dataset {
   int64_t num_classes() const noexcept { return static_cast<int64_t>(classes.size()); }
 };
 
+// What every case must have: predictions, which most of segcal works on, or an image, where a
+// network is still to see it. Of images, `members` and `input` may be missing.
+enum class Contents { kPredictions, kImages };
+
 // Reads and checks a data set file, or the dataset.json of a folder. Files of cases are not opened.
-SEGCAL_EXPORT Dataset LoadDataset(const std::string& path);
+SEGCAL_EXPORT Dataset LoadDataset(const std::string& path,
+                                  Contents contents = Contents::kPredictions);
 
 // Throws unless the fields of a data set fit each other: classes, labels, ids and members of cases.
 // `where` starts the message. Everything that takes a data set checks it.
-SEGCAL_EXPORT void CheckDataset(const Dataset& dataset, const std::string& where);
+SEGCAL_EXPORT void CheckDataset(const Dataset& dataset,
+                                const std::string& where,
+                                Contents contents = Contents::kPredictions);
 
 // Checks and writes a data set file; relative paths are written as they are. Arrays in memory
 // cannot be written: an Error names the case.
-SEGCAL_EXPORT void SaveDataset(const std::string& path, const Dataset& dataset);
+SEGCAL_EXPORT void SaveDataset(const std::string& path,
+                               const Dataset& dataset,
+                               Contents contents = Contents::kPredictions);
 
 // The cases of one split, in order; an unknown split is an error that lists the known ones.
 SEGCAL_EXPORT Dataset SelectSplit(const Dataset& dataset, const std::string& split);

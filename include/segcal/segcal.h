@@ -3,6 +3,7 @@
 
 // Everything at once.
 #include "segcal/apply.h"        // IWYU pragma: export
+#include "segcal/corrupt.h"      // IWYU pragma: export
 #include "segcal/dataset.h"      // IWYU pragma: export
 #include "segcal/error.h"        // IWYU pragma: export
 #include "segcal/evaluate.h"     // IWYU pragma: export

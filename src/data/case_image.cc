@@ -3,65 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
-#include "core/half.h"
 #include "core/throw.h"
 #include "data/voxel_block.h"
+#include "formats/element.h"
 
 namespace segcal {
 namespace {
-
-template <class T>
-double ValueAs(const std::byte* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return static_cast<double>(value);
-}
-
-double ReadValue(DType dtype, const std::byte* bytes) {
-  switch (dtype) {
-    case DType::kBool:
-    case DType::kU8:
-      return ValueAs<uint8_t>(bytes);
-    case DType::kI8:
-      return ValueAs<int8_t>(bytes);
-    case DType::kU16:
-      return ValueAs<uint16_t>(bytes);
-    case DType::kI16:
-      return ValueAs<int16_t>(bytes);
-    case DType::kU32:
-      return ValueAs<uint32_t>(bytes);
-    case DType::kI32:
-      return ValueAs<int32_t>(bytes);
-    case DType::kU64:
-      return ValueAs<uint64_t>(bytes);
-    case DType::kI64:
-      return ValueAs<int64_t>(bytes);
-    case DType::kF32:
-      return ValueAs<float>(bytes);
-    case DType::kF64:
-      return ValueAs<double>(bytes);
-    case DType::kF16:
-      break;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, bytes, sizeof(bits));
-  return static_cast<double>(FloatFromHalf(bits));
-}
-
-// Channels of an image of this shape, 0 where it does not fit the case. Axes of length one do not
-// count: an image of (H, W) fits predictions of (C, 1, H, W).
-int64_t CountChannels(std::vector<int64_t> shape, std::vector<int64_t> wanted) {
-  std::erase(wanted, 1);
-  std::vector<int64_t> squeezed = shape;
-  std::erase(squeezed, 1);
-  if (squeezed == wanted) return 1;
-  const int64_t channels = shape.back();
-  shape.pop_back();
-  std::erase(shape, 1);
-  return shape == wanted ? channels : 0;
-}
 
 void Standardise(std::span<float> values) {
   double mean = 0.0;
@@ -80,13 +28,25 @@ void Standardise(std::span<float> values) {
 
 }  // namespace
 
+int64_t CountChannels(std::vector<int64_t> shape, std::vector<int64_t> wanted) {
+  std::erase(wanted, 1);
+  std::vector<int64_t> squeezed = shape;
+  std::erase(squeezed, 1);
+  if (squeezed == wanted) return 1;
+  if (shape.empty()) return 0;
+  const int64_t channels = shape.back();
+  shape.pop_back();
+  std::erase(shape, 1);
+  return shape == wanted ? channels : 0;
+}
+
 CaseImage::CaseImage(const CaseReader& reader) : grid_(MakePlaneGrid(reader.shape())) {
   const std::unique_ptr<Array> array = reader.OpenImage();
   if (array == nullptr)
     Throw(ErrorCode::kBadData, "case {} has no image, which the calibrator needs", reader.id());
   name_ = array->name();
   const ArrayInfo& info = array->info();
-  channels_ = info.shape.empty() ? 0 : CountChannels(info.shape, reader.shape());
+  channels_ = CountChannels(info.shape, reader.shape());
   if (channels_ == 0) {
     Throw(ErrorCode::kBadData,
           "{}: shape ({}); the case {} has ({}), with one more axis for channels",
@@ -104,7 +64,7 @@ CaseImage::CaseImage(const CaseReader& reader) : grid_(MakePlaneGrid(reader.shap
     const int64_t count = std::min(at_once, voxels - first);
     array->Read(first * channels_, count * channels_, bytes.data());
     for (int64_t i = 0; i < count * channels_; ++i) {
-      const double value = ReadValue(info.dtype, bytes.data() + i * size);
+      const double value = LoadElement(info.dtype, bytes.data() + i * size);
       if (!(std::fabs(value) < 1e30)) {
         Throw(ErrorCode::kBadData,
               "{}: {}: the value {}; finite values are required",

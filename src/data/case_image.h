@@ -10,6 +10,10 @@
 
 namespace segcal {
 
+// Channels of an image of this shape in a case of the spatial shape `wanted`, 0 where it does not
+// fit. Axes of length one do not count: an image of (H, W) fits predictions of (C, 1, H, W).
+int64_t CountChannels(std::vector<int64_t> shape, std::vector<int64_t> wanted);
+
 // The input image of a case, each channel brought to mean 0 and variance 1 over the case; a
 // constant channel is 0.
 class CaseImage {

@@ -35,7 +35,10 @@ Case ReadCase(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   Case result;
   result.id = object.String("id");
-  for (std::string& path : object.Strings("members")) result.members.emplace_back(std::move(path));
+  if (object.Has("members")) {
+    for (std::string& path : object.Strings("members"))
+      result.members.emplace_back(std::move(path));
+  }
   result.labels = object.StringOr("labels", "");
   result.image = object.StringOr("image", "");
   result.mask = object.StringOr("mask", "");
@@ -59,7 +62,7 @@ bool CanBeFileName(const std::string& id) {
          id.find('\0') == std::string::npos;
 }
 
-void CheckCases(const std::vector<Case>& cases, const std::string& where) {
+void CheckCases(const std::vector<Case>& cases, const std::string& where, Contents contents) {
   std::set<std::string> ids;
   for (size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
@@ -68,7 +71,10 @@ void CheckCases(const std::vector<Case>& cases, const std::string& where) {
     };
     if (!CanBeFileName(c.id)) refuse(fmt::format("id {} cannot be a file name", Json(c.id).dump()));
     if (!ids.insert(c.id).second) refuse(fmt::format("the id \"{}\" is used twice", c.id));
-    if (c.members.empty()) refuse("no members, at least one is required");
+    if (contents == Contents::kPredictions && c.members.empty())
+      refuse("no members, the predictions of at least one network are required");
+    if (contents == Contents::kImages && c.image.empty())
+      refuse(fmt::format("case \"{}\" has no image", c.id));
     for (const ArraySource& member : c.members) {
       if (member.empty()) refuse("a member is neither a file nor a view");
     }
@@ -149,7 +155,7 @@ Json CaseJson(const Case& c, const std::string& where) {
         where,
         c.id);
   };
-  Json json = {{"id", c.id}, {"members", Json::array()}};
+  Json json = {{"id", c.id}};
   for (const ArraySource& member : c.members) json["members"].push_back(path(member));
   SetIfGiven(&json, "labels", path(c.labels));
   SetIfGiven(&json, "image", path(c.image));
@@ -162,7 +168,7 @@ Json CaseJson(const Case& c, const std::string& where) {
 
 }  // namespace
 
-Dataset LoadDataset(const std::string& path) {
+Dataset LoadDataset(const std::string& path, Contents contents) {
   const std::string file = DatasetFile(path);
   const Json json = ReadJson(file);
   JsonObject object(json, file);
@@ -171,8 +177,10 @@ Dataset LoadDataset(const std::string& path) {
   dataset.folder = std::filesystem::path(file).parent_path().string();
   dataset.name = object.StringOr("name", std::filesystem::path(file).stem().string());
   dataset.classes = object.Strings("classes");
-  dataset.input =
-      ReadChoice(&object, "input", {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs});
+  if (contents == Contents::kPredictions || object.Has("input")) {
+    dataset.input =
+        ReadChoice(&object, "input", {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs});
+  }
   dataset.ignore_label = object.OptionalInteger("ignore_label");
   dataset.background = object.OptionalInteger("background");
   if (object.Has("layout"))
@@ -181,27 +189,26 @@ Dataset LoadDataset(const std::string& path) {
   dataset.label_map = ReadLabelMap(&object);
   dataset.cases = ReadCases(object.Array("cases"), file);
   object.Finish();
-  CheckDataset(dataset, file);
+  CheckDataset(dataset, file, contents);
   return dataset;
 }
 
-void CheckDataset(const Dataset& dataset, const std::string& where) {
-  if (!dataset.input) {
+void CheckDataset(const Dataset& dataset, const std::string& where, Contents contents) {
+  if (contents == Contents::kPredictions && !dataset.input) {
     Throw(ErrorCode::kInvalidArgument,
           "{}: \"input\" is not stated; logits, log_probabilities or probabilities is required",
           where);
   }
   CheckClasses(dataset, where);
   CheckLabelMap(dataset, where);
-  CheckCases(dataset.cases, where);
+  CheckCases(dataset.cases, where, contents);
 }
 
-void SaveDataset(const std::string& path, const Dataset& dataset) {
-  CheckDataset(dataset, path);
-  Json json = {{"segcal_dataset", kFormatVersion},
-               {"name", dataset.name},
-               {"classes", dataset.classes},
-               {"input", Name(*dataset.input)}};
+void SaveDataset(const std::string& path, const Dataset& dataset, Contents contents) {
+  CheckDataset(dataset, path, contents);
+  Json json = {
+      {"segcal_dataset", kFormatVersion}, {"name", dataset.name}, {"classes", dataset.classes}};
+  if (dataset.input) json["input"] = Name(*dataset.input);
   json["ignore_label"] = dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr);
   json["background"] = dataset.background ? Json(*dataset.background) : Json(nullptr);
   if (dataset.layout != Dataset{}.layout) json["layout"] = Name(dataset.layout);

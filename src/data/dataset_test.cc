@@ -86,6 +86,23 @@ TEST(Dataset, WritesTheSameBytesAgain) {
   EXPECT_EQ(folder.Get("first.json"), folder.Get("second.json"));
 }
 
+TEST(Dataset, OfImagesNeedsNeitherMembersNorInput) {
+  const TempFolder folder;
+  Dataset images{.name = "photos", .classes = {"a", "b"}};
+  images.cases = {{.id = "0", .labels = "y.png", .image = "x.png"}};
+  SaveDataset(folder.File("d.json"), images, Contents::kImages);
+  const Dataset read = LoadDataset(folder.File("d.json"), Contents::kImages);
+  EXPECT_FALSE(read.input.has_value());
+  EXPECT_TRUE(read.cases[0].members.empty());
+  EXPECT_EQ(read.cases[0].image, images.cases[0].image);
+  ExpectError(
+      ErrorCode::kBadData, {"d.json", "input"}, [&] { LoadDataset(folder.File("d.json")); });
+  images.cases[0].image = {};
+  ExpectError(ErrorCode::kBadData, {"cases[0]", "has no image"}, [&] {
+    SaveDataset(folder.File("e.json"), images, Contents::kImages);
+  });
+}
+
 TEST(Dataset, IsFoundInAFolderAndNamedAfterItsFile) {
   const TempFolder folder;
   folder.Put("dataset.json", kMinimal);

@@ -64,20 +64,6 @@ bool EndsWith(std::string_view path, std::string_view extension) {
   return std::equal(end.begin(), end.end(), extension.begin(), same);
 }
 
-// The format with the longest extension that `path` ends in, or null.
-const FormatInfo* FormatByExtension(const std::string& path) {
-  const FormatInfo* best = nullptr;
-  size_t best_size = 0;
-  for (const FormatInfo* format : Formats()) {
-    for (const std::string& extension : Extensions(*format)) {
-      if (extension.size() <= best_size || !EndsWith(path, extension)) continue;
-      best = format;
-      best_size = extension.size();
-    }
-  }
-  return best;
-}
-
 std::string ListExtensions(bool writable_only) {
   std::string list;
   for (const FormatInfo* format : Formats()) {
@@ -103,6 +89,29 @@ std::string ListExtensions(bool writable_only) {
 }
 
 }  // namespace
+
+const FormatInfo* FormatByExtension(const std::string& path) {
+  const FormatInfo* best = nullptr;
+  size_t best_size = 0;
+  for (const FormatInfo* format : Formats()) {
+    for (const std::string& extension : Extensions(*format)) {
+      if (extension.size() <= best_size || !EndsWith(path, extension)) continue;
+      best = format;
+      best_size = extension.size();
+    }
+  }
+  return best;
+}
+
+std::string WithoutExtension(const std::string& path) {
+  size_t longest = 0;
+  for (const FormatInfo* format : Formats()) {
+    for (const std::string& extension : Extensions(*format)) {
+      if (EndsWith(path, extension)) longest = std::max(longest, extension.size());
+    }
+  }
+  return path.substr(0, path.size() - longest);
+}
 
 MemoryLayout Array::layout() const {
   const void* data = Direct(0);
@@ -139,7 +148,7 @@ const FormatInfo& FindWritableFormat(const std::string& name) {
         fmt::join(names, ", "));
 }
 
-std::unique_ptr<Array> OpenArray(const std::string& path, const OpenOptions& options) {
+const FormatInfo& DetectFormat(const std::string& path) {
   std::byte head[16];
   int64_t size = 0;
   {
@@ -148,11 +157,13 @@ std::unique_ptr<Array> OpenArray(const std::string& path, const OpenOptions& opt
     file.ReadAt(0, std::span(head).first(static_cast<size_t>(size)));
   }
   for (const FormatInfo* format : Formats()) {
-    if (format->sniff(reinterpret_cast<const unsigned char*>(head), size)) {
-      return format->open(path, options);
-    }
+    if (format->sniff(reinterpret_cast<const unsigned char*>(head), size)) return *format;
   }
   ThrowUnknown(path, size);
+}
+
+std::unique_ptr<Array> OpenArray(const std::string& path, const OpenOptions& options) {
+  return DetectFormat(path).open(path, options);
 }
 
 std::unique_ptr<ArrayWriter> CreateArray(const std::string& path,

@@ -17,6 +17,8 @@ struct ArrayInfo {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
   std::vector<double> spacing;  // spatial axes, slowest first; empty where the format has none
+  // Elements are numbers of something, not intensities: indices of a palette, or fewer than 8 bits.
+  bool indexed = false;
 
   int64_t NumElements() const noexcept;  // product of shape; readers have checked that it fits
 };
@@ -108,7 +110,17 @@ struct FormatInfo {
 // The extensions of a format, one by one; new files get the first.
 std::vector<std::string> Extensions(const FormatInfo& format);
 
-// Opens a file by its content (magic bytes); the extension is only used in messages.
+// The format of a file by its content (magic bytes); the extension is only used in messages. A file
+// of none is an Error.
+const FormatInfo& DetectFormat(const std::string& path);
+
+// The format with the longest extension that `path` ends in, or null.
+const FormatInfo* FormatByExtension(const std::string& path);
+
+// `path` without that extension; as it is where there is none.
+std::string WithoutExtension(const std::string& path);
+
+// Opens a file by its content.
 std::unique_ptr<Array> OpenArray(const std::string& path, const OpenOptions& options = {});
 
 // Creates a file by its extension.

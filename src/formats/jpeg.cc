@@ -10,6 +10,7 @@
 #include <jpeglib.h>
 
 #include "core/throw.h"
+#include "formats/jpeg.h"
 #include "formats/storage.h"
 
 namespace segcal {
@@ -129,16 +130,16 @@ ArrayInfo ChooseOutput(JpegReader* reader) {
   return info;
 }
 
-std::unique_ptr<Array> OpenJpeg(const std::string& path, const OpenOptions& options) {
-  JpegReader reader;
-  LoadFile(path, &reader);
+// Decodes the bytes that the reader has.
+std::unique_ptr<Array> Decode(JpegReader* given, const OpenOptions& options) {
+  JpegReader& reader = *given;
   reader.memory_limit = static_cast<long>(options.memory_limit);
   ReadHeader(&reader);
   const ArrayInfo info = ChooseOutput(&reader);
   Try(&reader, [](JpegReader* r) { jpeg_start_decompress(&r->jpeg); });
-  Bytes row(static_cast<size_t>(CheckedNumBytes(path, info) / info.shape[0]));
+  Bytes row(static_cast<size_t>(CheckedNumBytes(reader.path, info) / info.shape[0]));
   reader.row = reinterpret_cast<JSAMPROW>(row.data());
-  Spool spool(path, options.memory_limit, options.cache_dir);
+  Spool spool(reader.path, options.memory_limit, options.cache_dir);
   for (int64_t y = 0; y < info.shape[0]; ++y) {
     Try(&reader, [](JpegReader* r) { jpeg_read_scanlines(&r->jpeg, &r->row, 1); });
     spool.Append(row);
@@ -147,11 +148,24 @@ std::unique_ptr<Array> OpenJpeg(const std::string& path, const OpenOptions& opti
   return spool.TakeArray(info, /*swap=*/false);
 }
 
+std::unique_ptr<Array> OpenJpeg(const std::string& path, const OpenOptions& options) {
+  JpegReader reader;
+  LoadFile(path, &reader);
+  return Decode(&reader, options);
+}
+
 bool SniffJpeg(const unsigned char* head, int64_t size) noexcept {
   return size >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff;
 }
 
 }  // namespace
+
+std::unique_ptr<Array> DecodeJpeg(const std::string& name, Bytes file) {
+  JpegReader reader;
+  reader.path = name;
+  reader.file = std::move(file);
+  return Decode(&reader, {});
+}
 
 extern constinit const FormatInfo kJpeg{.name = "jpeg",
                                         .summary = "JPEG images, read only.",

@@ -27,7 +27,7 @@ struct Codec {
   png_bytepp rows = nullptr;  // all rows, of an interlaced image
   png_uint_32 width = 0;      // what is written
   png_uint_32 height = 0;
-  int bit_depth = 0;
+  int bit_depth = 0;  // of the file, read or written
   int color_type = 0;
 };
 
@@ -111,6 +111,7 @@ void StartReading(PngReader* reader) {
     png_set_chunk_malloc_max(codec->png, kMaxChunkBytes);
     png_set_crc_action(codec->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     png_read_info(codec->png, codec->info);
+    codec->bit_depth = png_get_bit_depth(codec->png, codec->info);
     // Label maps need the stored numbers: palette indices, and gray values of 1, 2 and 4 bits
     // unscaled.
     png_set_packing(codec->png);
@@ -127,6 +128,9 @@ ArrayInfo DescribePng(const PngReader& reader) {
                 png_get_image_width(reader.png, reader.info)};
   const int channels = png_get_channels(reader.png, reader.info);
   if (channels > 1) info.shape.push_back(channels);
+  // Of the file: a packed bit depth below 8 has become 8 above.
+  info.indexed =
+      png_get_color_type(reader.png, reader.info) == PNG_COLOR_TYPE_PALETTE || reader.bit_depth < 8;
   return info;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segcal/simulate.h"
 
-#include <filesystem>
 #include <map>
 #include <memory>
 
 #include "core/file.h"
 #include "core/json.h"
+#include "core/new_folder.h"
 #include "core/progress.h"
 #include "core/throw.h"
 #include "formats/array.h"
@@ -19,16 +19,7 @@
 namespace segcal {
 namespace {
 
-namespace fs = std::filesystem;
-
-void PrepareFolder(const std::string& folder, const SimulationPlan& plan) {
-  std::error_code error;
-  if (fs::exists(folder, error) &&
-      (!fs::is_directory(folder, error) || !fs::is_empty(folder, error))) {
-    Throw(ErrorCode::kIo,
-          "{}: not an empty folder; name a new folder, or remove this one first",
-          folder);
-  }
+void MakeSubfolders(const std::string& folder, const SimulationPlan& plan) {
   const auto make = [&](const std::string& name) { CreateFolder(folder + "/" + name); };
   for (int64_t m = 0; m < plan.options.num_members; ++m)
     make(fmt::format("{}/m{}", Name(plan.options.input), m));
@@ -47,26 +38,6 @@ std::unique_ptr<TrueMap> MakePlannedMap(const SimulationPlan& plan) {
 }
 
 // The data set without its files: names of everything, and the splits.
-// Empties the folder, which was empty, unless the data set in it is complete: without its file
-// nobody could use the rest, and the same command would refuse the folder.
-class UnfinishedFolder {
- public:
-  explicit UnfinishedFolder(std::string folder) : folder_(std::move(folder)) {}
-  ~UnfinishedFolder() {
-    if (kept_) return;
-    std::error_code error;  // nothing can be done about it
-    for (const auto& entry : fs::directory_iterator(folder_, error))
-      fs::remove_all(entry.path(), error);
-  }
-  UnfinishedFolder(const UnfinishedFolder&) = delete;
-  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
-  void Keep() { kept_ = true; }
-
- private:
-  std::string folder_;
-  bool kept_ = false;
-};
-
 Dataset DescribeDataset(const SimulationPlan& plan) {
   const bool is_flat = plan.shape().size() == 2;
   Dataset dataset;
@@ -193,8 +164,8 @@ SimulateSummary Simulate(const std::string& folder,
   const SimulationPlan plan = MakePlan(options);
   const std::unique_ptr<TrueMap> map = MakePlannedMap(plan);
   const Dataset dataset = DescribeDataset(plan);
-  PrepareFolder(folder, plan);
-  UnfinishedFolder unfinished(folder);
+  NewFolder output(folder);
+  MakeSubfolders(folder, plan);
   std::vector<TruthSums> sums;
   const auto tell = [&] {
     ReportProgress({.stage = "simulate " + options.preset,
@@ -210,7 +181,7 @@ SimulateSummary Simulate(const std::string& folder,
   SaveTruthFile(folder + "/truth.json", plan, *map, dataset, sums);
   // Last: a folder with a data set file is complete.
   SaveDataset(folder + "/dataset.json", dataset);
-  unfinished.Keep();
+  output.Keep();
   return Summarise(sums);
 }
 

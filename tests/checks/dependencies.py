@@ -16,7 +16,7 @@ LEVELS = [
     ["methods/affine", "methods/training"],
     ["methods/tree", "methods/selective"],
     ["calibrators"],
-    ["stats", "simulate"],
+    ["stats", "simulate", "corrupt"],
     ["pipeline"],
     ["verify", "results"],
     ["report"],

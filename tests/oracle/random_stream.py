@@ -18,8 +18,11 @@ class Stream:
         x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & cls.MASK
         return x ^ (x >> 31)
 
+    def at(self, n):
+        position = self.mix((n * self.GOLDEN + self.GOLDEN) & self.MASK)
+        return self.mix((self.key + position) & self.MASK)
+
     def below(self, bound):
         n = self.counter
         self.counter += 1
-        position = self.mix((n * self.GOLDEN + self.GOLDEN) & self.MASK)
-        return (self.mix((self.key + position) & self.MASK) * bound) >> 64
+        return (self.at(n) * bound) >> 64
