@@ -10,6 +10,8 @@
 #include "kernels/softmax.h"
 #include "methods/affine/affine_location.h"
 #include "methods/affine/affine_regularizer.h"
+#include "methods/affine/expert_batch.h"
+#include "methods/affine/voxels_by_expert.h"
 
 namespace segcal {
 namespace {

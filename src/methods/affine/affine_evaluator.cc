@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "kernels/softmax.h"
+#include "methods/affine/affine_gaps.h"
 #include "methods/affine/affine_objective.h"
 
 namespace segcal {
@@ -22,7 +23,7 @@ void RowWeights(const ExpertBatch& batch, const float* q, int64_t r, float* weig
     const float p = q[r * kTileVoxels + v];
     weight[v] = (batch.weights() == nullptr ? 1.0f : batch.weights()[v]) * p * (1.0f - p);
   }
-  batch.ZeroTies(r, weight);
+  ZeroTies(batch, r, weight);
 }
 
 // An empty pattern leaves out nothing.
@@ -110,7 +111,7 @@ void BatchEvaluator::Scores(const ExpertBatch& batch,
               .pattern = PatternOrNull(weights.pattern)},
              batch.count(),
              shape_.gaps() ? rows_ : scores);
-  if (shape_.gaps()) batch.ScoresFromGaps(rows_, scores);
+  if (shape_.gaps()) ScoresFromGaps(batch, rows_, scores);
 }
 
 TileProbs BatchEvaluator::Probabilities(const ExpertBatch& batch,
@@ -178,7 +179,7 @@ void BatchEvaluator::AddGradient(const ExpertBatch& batch,
   if (batch.weights() != nullptr) {
     WeightRows(probs_, shape_.num_classes, batch.weights(), probs_);
   }
-  batch.RowsFromScores(probs_);
+  RowsFromScores(batch, probs_);
   if (shape_.diagonal) return AddDiagonalGradient(batch, gradient);
   AddOuterProduct(probs_,
                   shape_.num_rows(),
@@ -248,8 +249,8 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
         weight[v] = joint - qr * qs;
         if (voxel_weights != nullptr) weight[v] *= voxel_weights[v];
       }
-      batch.ZeroTies(r, weight);
-      batch.ZeroTies(s, weight);
+      ZeroTies(batch, r, weight);
+      ZeroTies(batch, s, weight);
       double* const blocks[] = {hessian + (r * size + s) * num_features,
                                 hessian + (s * size + r) * num_features};
       if (shape_.diagonal) {

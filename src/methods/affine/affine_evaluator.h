@@ -7,7 +7,8 @@
 
 #include "core/aligned.h"
 #include "kernels/affine.h"
-#include "methods/affine/affine_space.h"
+#include "methods/affine/affine_shape.h"
+#include "methods/affine/expert_batch.h"
 
 namespace segcal {
 

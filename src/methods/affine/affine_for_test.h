@@ -10,7 +10,7 @@
 
 #include "core/rng.h"
 #include "methods/affine/affine_fit.h"
-#include "methods/affine/affine_space.h"
+#include "methods/affine/affine_shape.h"
 
 namespace segcal {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/sample.h"
-#include "methods/affine/affine_space.h"
+#include "methods/affine/affine_shape.h"
 
 namespace segcal {
 

@@ -5,6 +5,8 @@
 
 #include "data/reduce.h"
 #include "methods/affine/affine_evaluator.h"
+#include "methods/affine/expert_batch.h"
+#include "methods/affine/voxels_by_expert.h"
 
 namespace segcal {
 namespace {

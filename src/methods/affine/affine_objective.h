@@ -7,7 +7,7 @@
 
 #include "core/exact_sum.h"
 #include "data/stream.h"
-#include "methods/affine/affine_space.h"
+#include "methods/affine/affine_shape.h"
 
 namespace segcal {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "methods/affine/affine_space.h"
+#include "methods/affine/affine_shape.h"
 #include "optim/box.h"
 
 namespace segcal {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "methods/affine/affine_objective.h"
+#include "methods/affine/expert_batch.h"
 
 namespace segcal {
 
