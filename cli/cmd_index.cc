@@ -19,6 +19,7 @@ struct IndexArguments {
   IndexOptions options;
   std::string input;
   std::string layout = Name(Layout::kChannelsFirst);
+  std::vector<std::string> nnunet;
   std::vector<std::string> splits;
   bool json = false;
 };
@@ -64,9 +65,36 @@ void PrintSummary(const std::string& file, const Dataset& dataset) {
   fmt::print("next: segcal inspect {}\n", file);
 }
 
+// A file among the folders of nnU-Net is its dataset.json.
+void SetNnunet(const std::vector<std::string>& paths, IndexOptions* options) {
+  for (const std::string& path : paths) {
+    if (!path.ends_with(".json")) {
+      options->nnunet_folders.push_back(path);
+    } else if (options->nnunet.empty()) {
+      options->nnunet = path;
+    } else {
+      Throw(ErrorCode::kInvalidArgument,
+            "--nnunet: two files, {} and {}; one dataset.json is required",
+            options->nnunet,
+            path);
+    }
+  }
+}
+
+void CheckStated(const IndexOptions& options) {
+  if (!options.nnunet_folders.empty()) return;
+  if (options.patterns.members.empty())
+    Throw(ErrorCode::kInvalidArgument, "--members, or folders for --nnunet, are required");
+  if (!options.input)
+    Throw(ErrorCode::kInvalidArgument,
+          "--input is required: logits, log_probabilities or probabilities");
+}
+
 void Run(const IndexArguments& given) {
   IndexOptions options = given.options;
-  options.input = ParseInputKind(given.input);
+  if (!given.input.empty()) options.input = ParseInputKind(given.input);
+  SetNnunet(given.nnunet, &options);
+  CheckStated(options);
   options.layout =
       given.layout == Name(Layout::kChannelsLast) ? Layout::kChannelsLast : Layout::kChannelsFirst;
   for (const std::string& text : given.splits) options.splits.push_back(ParseSplit(text));
@@ -81,9 +109,10 @@ void Run(const IndexArguments& given) {
   SaveDataset(result.file, result.dataset);
   if (given.json) {
     fmt::print("{}", ToJson(result));
-  } else {
-    PrintSummary(result.file, result.dataset);
+    return;
   }
+  for (const std::string& note : result.notes) fmt::print(stderr, "{}\n", note);
+  PrintSummary(result.file, result.dataset);
 }
 
 }  // namespace
@@ -95,19 +124,27 @@ Action SetUpIndex(CLI::App& app) {
   app.add_option("--members",
                  options.patterns.members,
                  "Pattern of predictions, with {case} and {member}; or one per member")
-      ->required()
       ->allow_extra_args(false);
-  app.add_option("--labels", options.patterns.labels, "Pattern of label files, with {case}");
-  app.add_option("--images", options.patterns.images, "Pattern of images, with {case}");
+  app.add_option("--labels",
+                 options.patterns.labels,
+                 "Pattern of label files, with {case}; with --nnunet also their folder");
+  app.add_option("--images",
+                 options.patterns.images,
+                 "Pattern of images, with {case}; with --nnunet also their folder");
   app.add_option(
       "--masks", options.patterns.masks, "Pattern of masks, with {case}; zero voxels are left out");
-  app.add_option("--input", given->input, "What the predictions are; never guessed")
-      ->required()
+  app.add_option("--input",
+                 given->input,
+                 "What the predictions are; never guessed (nnU-Net's are probabilities)")
       ->check(CLI::IsMember({"logits", "log_probabilities", "probabilities"}));
   app.add_option("--classes", options.classes, "Class names in channel order, separated by commas")
       ->delimiter(',');
-  app.add_option(
-      "--nnunet", options.nnunet, "nnU-Net dataset.json to take class names and ignore label from");
+  app.add_option("--nnunet",
+                 given->nnunet,
+                 "Folders of nnU-Net in place of --members: a trained model, whose validation "
+                 "folders have every case once, or folders of predictions, each a member. Its "
+                 "dataset.json, with class names and ignore label, is found there, or given here");
+  app.add_flag("--group-by-fold", options.group_by_fold, "Cases of one nnU-Net fold are a group");
   app.add_option("--name", options.name, "Name of the data set (default: its folder)");
   app.add_option("--ignore-label", options.ignore_label, "Label value of voxels to leave out");
   app.add_option("--background", options.background, "Class that is background");
@@ -138,9 +175,10 @@ Action SetUpIndex(CLI::App& app) {
       "  segcal index camvid.json --members 'logits/{member}/{case}.npy' --labels 'gt/{case}.png' "
       "\\\n"
       "    --input logits --ignore-label 255 --split calibration=0.4,validation=0.2,test=0.4\n"
-      "  segcal index brain.json --members 'fold_{member}/validation/{case}.npz' --labels "
-      "'labelsTr/{case}.nii.gz' \\\n"
-      "    --input probabilities --nnunet dataset.json");
+      "  segcal index brain.json --nnunet "
+      "nnUNet_results/Dataset004_Hippocampus/nnUNetTrainer__nnUNetPlans__3d_fullres \\\n"
+      "    --split calibration=0.7,test=0.3        # out of fold, labels from nnUNet_raw\n"
+      "  segcal index new.json --nnunet predicted/fold_0 predicted/fold_1 --labels labelsTs");
   return [given] {
     Run(*given);
     return 0;

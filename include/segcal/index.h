@@ -36,8 +36,17 @@ struct IndexOptions {
 
   // In channel order; empty: numbered by the channels of the first prediction.
   std::vector<std::string> classes;
-  // nnU-Net's dataset.json, whose class names, background and ignore label are taken; empty: none.
+  // nnU-Net's dataset.json, whose class names, background and ignore label are taken; empty: that
+  // of nnunet_folders where they are given, else none.
   std::string nnunet;
+  // Folders that nnU-Net wrote, in place of patterns.members:
+  // - a trained model: its fold_*/validation hold every case once, predicted by the fold that was
+  //   not trained on it; they are one member, the set to calibrate on;
+  // - predictions <case>.npz, of a fold or of another model: each folder is a member.
+  // Then the input is probabilities, and patterns.labels and patterns.images may be folders. Labels
+  // of a trained model that are not given are looked for where nnU-Net keeps them.
+  std::vector<std::string> nnunet_folders;
+  bool group_by_fold = false;  // cases of one fold are a group
   // In place of nnU-Net's, where both are given.
   std::optional<int64_t> ignore_label;
   std::optional<int64_t> background;
@@ -53,6 +62,7 @@ struct IndexResult {
   Dataset dataset;
   // The prediction whose channels gave the number of classes; empty where classes have names.
   std::string numbered_by;
+  std::vector<std::string> notes;  // what was found in folders of nnU-Net
 };
 
 // The data set that `segcal index` writes: cases from file name patterns, with paths relative to

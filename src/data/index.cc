@@ -6,25 +6,30 @@
 #include <filesystem>
 
 #include "core/json.h"
+#include "core/throw.h"
 #include "data/case_reader.h"
 #include "data/index_files.h"
+#include "data/nnunet.h"
 #include "formats/array.h"
 
 namespace segcal {
 namespace {
 
 // What the options say without a look at the cases.
-Dataset DescribeDataset(const std::filesystem::path& file, const IndexOptions& options) {
+Dataset DescribeDataset(const std::filesystem::path& file,
+                        const IndexOptions& options,
+                        const std::string& nnunet_json) {
   Dataset dataset;
   dataset.folder = file.parent_path().string();
   dataset.name = options.name.empty()
                      ? std::filesystem::absolute(file).parent_path().filename().string()
                      : options.name;
   dataset.input = options.input;
+  if (!options.input && !options.nnunet_folders.empty()) dataset.input = InputKind::kProbs;
   dataset.layout = options.layout;
   dataset.key = options.key;
   dataset.classes = options.classes;
-  if (!options.nnunet.empty()) ReadNnunetLabels(options.nnunet, &dataset);
+  if (!nnunet_json.empty()) ReadNnunetLabels(nnunet_json, &dataset);
   if (options.ignore_label) dataset.ignore_label = options.ignore_label;
   if (options.background) dataset.background = options.background;
   if (!options.label_map.empty()) {
@@ -32,6 +37,22 @@ Dataset DescribeDataset(const std::filesystem::path& file, const IndexOptions& o
     if (!dataset.ignore_label) dataset.ignore_label = 255;
   }
   return dataset;
+}
+
+NnunetFolders FindNnunet(const IndexOptions& options) {
+  if (!options.patterns.members.empty())
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: folders of nnU-Net and patterns of members cannot be combined",
+          options.nnunet_folders.front());
+  NnunetFolders found =
+      FindNnunetFolders(options.nnunet_folders, options.nnunet, options.allow_missing);
+  if (found.dataset_json.empty() && options.classes.empty()) {
+    Throw(ErrorCode::kIo,
+          "{}: no dataset.json of nnU-Net there or in the folders above; name it as well: --nnunet "
+          "dataset.json FOLDER",
+          options.nnunet_folders.front());
+  }
+  return found;
 }
 
 // Names classes by the channels of the first prediction, and returns its file.
@@ -53,9 +74,19 @@ void CheckFirstCase(const Dataset& dataset) {
 }  // namespace
 
 IndexResult Index(const std::string& file, const IndexOptions& options) {
-  IndexResult result{.file = file, .dataset = DescribeDataset(file, options), .numbered_by = {}};
+  NnunetFolders nnunet;
+  nnunet.dataset_json = options.nnunet;
+  if (!options.nnunet_folders.empty()) nnunet = FindNnunet(options);
+  IndexResult result{.file = file,
+                     .dataset = DescribeDataset(file, options, nnunet.dataset_json),
+                     .numbered_by = {},
+                     .notes = {}};
   Dataset& dataset = result.dataset;
-  IndexFiles(options.patterns, options.allow_missing, &dataset);
+  if (nnunet.members.empty()) {
+    IndexFiles(options.patterns, options.allow_missing, &dataset);
+  } else {
+    result.notes = IndexNnunet(nnunet, options, &dataset);
+  }
   if (dataset.classes.empty()) result.numbered_by = NumberClasses(&dataset);
   CheckDataset(dataset, file);
   CheckFirstCase(dataset);
@@ -68,7 +99,8 @@ std::string ToJson(const IndexResult& result) {
   return DumpJson({{"file", result.file},
                    {"cases", cases.size()},
                    {"members", cases.empty() ? 0 : cases.front().members.size()},
-                   {"classes", result.dataset.classes}});
+                   {"classes", result.dataset.classes},
+                   {"notes", result.notes}});
 }
 
 }  // namespace segcal

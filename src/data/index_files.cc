@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/json.h"
 #include "core/throw.h"
-#include "data/file_pattern.h"
 
 namespace segcal {
 namespace {
-
-using ByCase = std::map<std::string, PatternMatch>;
 
 void CheckHasCase(const std::string& pattern) {
   if (pattern.find("{case}") == std::string::npos) {
@@ -23,9 +19,9 @@ std::string RelativeTo(const std::string& folder, const std::string& path) {
   return std::filesystem::proximate(path, folder.empty() ? "." : folder).string();
 }
 
-ByCase FindByCase(const std::string& pattern) {
+FilesByCase FindByCase(const std::string& pattern) {
   CheckHasCase(pattern);
-  ByCase found;
+  FilesByCase found;
   for (PatternMatch& match : FindFiles(pattern)) {
     const std::string id = match.values.at("case");
     const auto [it, fresh] = found.emplace(id, match);
@@ -41,9 +37,9 @@ ByCase FindByCase(const std::string& pattern) {
   return found;
 }
 
-// Member name -> case -> file, members in natural order.
-std::vector<std::pair<std::string, ByCase>> FindMembers(const std::vector<std::string>& patterns) {
-  std::vector<std::pair<std::string, ByCase>> members;
+// Members in natural order.
+std::vector<MemberFiles> FindMembers(const std::vector<std::string>& patterns) {
+  std::vector<MemberFiles> members;
   for (const std::string& pattern : patterns) {
     CheckHasCase(pattern);
     const size_t before = members.size();
@@ -51,17 +47,17 @@ std::vector<std::pair<std::string, ByCase>> FindMembers(const std::vector<std::s
       const auto named = match.values.find("member");
       const std::string name = named == match.values.end() ? pattern : named->second;
       auto member = std::find_if(
-          members.begin(), members.end(), [&](const auto& m) { return m.first == name; });
+          members.begin(), members.end(), [&](const auto& m) { return m.name == name; });
       if (member == members.end()) member = members.insert(members.end(), {name, {}});
       const std::string id = match.values.at("case");
-      if (!member->second.emplace(id, match).second) {
+      if (!member->files.emplace(id, match).second) {
         Throw(ErrorCode::kInvalidArgument,
               "{}: case \"{}\" has two files, {} and {}: make the pattern narrower, or let "
               "{{member}} "
               "tell them apart",
               pattern,
               id,
-              member->second.at(id).path,
+              member->files.at(id).path,
               match.path);
       }
     }
@@ -73,13 +69,13 @@ std::vector<std::pair<std::string, ByCase>> FindMembers(const std::vector<std::s
     }
     std::sort(members.begin() + static_cast<std::ptrdiff_t>(before),
               members.end(),
-              [](const auto& a, const auto& b) { return NaturalLess(a.first, b.first); });
+              [](const auto& a, const auto& b) { return NaturalLess(a.name, b.name); });
   }
   return members;
 }
 
 // The file of case `id`, relative; empty if there is none and that is allowed.
-std::string Lookup(const ByCase& files,
+std::string Lookup(const FilesByCase& files,
                    const std::string& pattern,
                    const Case& c,
                    bool allow_missing,
@@ -97,15 +93,21 @@ std::string Lookup(const ByCase& files,
 }  // namespace
 
 void IndexFiles(const IndexPatterns& patterns, bool allow_missing, Dataset* dataset) {
-  const auto members = FindMembers(patterns.members);
+  IndexMembers(FindMembers(patterns.members), patterns, allow_missing, dataset);
+}
+
+void IndexMembers(const std::vector<MemberFiles>& members,
+                  const IndexPatterns& patterns,
+                  bool allow_missing,
+                  Dataset* dataset) {
   const auto find = [](const std::string& pattern) {
-    return pattern.empty() ? ByCase{} : FindByCase(pattern);
+    return pattern.empty() ? FilesByCase{} : FindByCase(pattern);
   };
-  const ByCase labels = find(patterns.labels);
-  const ByCase images = find(patterns.images);
-  const ByCase masks = find(patterns.masks);
+  const FilesByCase labels = find(patterns.labels);
+  const FilesByCase images = find(patterns.images);
+  const FilesByCase masks = find(patterns.masks);
   std::vector<std::string> ids;
-  for (const auto& [id, match] : members.front().second) ids.push_back(id);
+  for (const auto& [id, match] : members.front().files) ids.push_back(id);
   std::sort(ids.begin(), ids.end(), NaturalLess);
   for (const std::string& id : ids) {
     Case c;
@@ -125,45 +127,11 @@ void IndexFiles(const IndexPatterns& patterns, bool allow_missing, Dataset* data
   }
   for (const auto& [name, files] : members) {
     for (const auto& [id, match] : files) {
-      if (!members.front().second.contains(id)) {
-        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, members.front().first);
+      if (!members.front().files.contains(id)) {
+        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, members.front().name);
       }
     }
   }
-}
-
-void ReadNnunetLabels(const std::string& path, Dataset* dataset) {
-  const Json json = ReadJson(path);
-  if (!json.is_object() || !json.contains("labels") || !json["labels"].is_object()) {
-    Throw(
-        ErrorCode::kBadData, "{}: no \"labels\" object; nnU-Net's dataset.json is required", path);
-  }
-  std::map<int64_t, std::string> by_value;
-  for (const auto& [name, value] : json["labels"].items()) {
-    if (value.is_array()) {
-      Throw(ErrorCode::kUnsupported,
-            "{}: \"{}\" is a region of several labels: its channels are independent sigmoids, not "
-            "a softmax, and are "
-            "not supported",
-            path,
-            name);
-    }
-    if (!value.is_number_integer())
-      Throw(ErrorCode::kBadData, "{}: label \"{}\" is not a whole number", path, name);
-    if (name == "ignore") {
-      dataset->ignore_label = value.get<int64_t>();
-    } else {
-      by_value[value.get<int64_t>()] = name;
-    }
-  }
-  dataset->classes.clear();
-  for (const auto& [value, name] : by_value) {
-    if (value != static_cast<int64_t>(dataset->classes.size())) {
-      Throw(ErrorCode::kBadData, "{}: labels must be 0, 1, 2, ...; {} is out of turn", path, value);
-    }
-    dataset->classes.push_back(name);
-  }
-  dataset->background = 0;
 }
 
 }  // namespace segcal

@@ -122,36 +122,5 @@ TEST(IndexFiles, RefusesPatternsThatNameNothingOrTooMuch) {
   });
 }
 
-Dataset NnunetLabels(const char* content) {
-  const TempFolder folder;
-  Dataset dataset;
-  ReadNnunetLabels(folder.Put("dataset.json", content), &dataset);
-  return dataset;
-}
-
-TEST(ReadNnunetLabels, TakesClassesBackgroundAndIgnoreLabel) {
-  const Dataset dataset = NnunetLabels(
-      R"({"labels": {"tumour": 2, "background": 0, "liver": 1, "ignore": 3}, "numTraining": 5})");
-  EXPECT_EQ(dataset.classes, (Names{"background", "liver", "tumour"}));
-  EXPECT_EQ(dataset.ignore_label, 3);
-  EXPECT_EQ(dataset.background, 0);
-}
-
-TEST(ReadNnunetLabels, ExplainsWhyRegionsAreRefused) {
-  ExpectError(ErrorCode::kUnsupported, {"dataset.json", "\"whole\"", "sigmoids"}, [] {
-    NnunetLabels(R"({"labels": {"background": 0, "whole": [1, 2]}})");
-  });
-}
-
-TEST(ReadNnunetLabels, RefusesOtherFiles) {
-  const auto refused = [](const char* content, const std::string& part) {
-    ExpectError(ErrorCode::kBadData, {"dataset.json", part}, [&] { NnunetLabels(content); });
-  };
-  refused("[]", "labels");
-  refused("{}", "labels");
-  refused(R"({"labels": {"background": 0, "liver": 2}})", "2 is out of turn");
-  refused(R"({"labels": {"background": "0"}})", "\"background\"");
-}
-
 }  // namespace
 }  // namespace segcal

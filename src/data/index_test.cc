@@ -111,7 +111,7 @@ TEST_F(IndexTest, IsSummedUpAsJson) {
   result.file = "data.json";
   EXPECT_EQ(ToJson(result),
             "{\n  \"file\": \"data.json\",\n  \"cases\": 2,\n  \"members\": 1,\n"
-            "  \"classes\": [\"x\", \"y\", \"z\"]\n}\n");
+            "  \"classes\": [\"x\", \"y\", \"z\"],\n  \"notes\": []\n}\n");
 }
 
 }  // namespace

@@ -158,45 +158,35 @@ bool SniffNifti(const unsigned char* head, int64_t size) noexcept {
 
 // Geometry of the reference where it is NIfTI, and then of the same size in space, else from the
 // spacing.
-NiftiGeometry GeometryFor(const std::string& path,
-                          const NiftiHeader& header,
-                          const ArrayInfo& info,
-                          const WriteOptions& options) {
-  if (options.reference.empty()) return PlainGeometry(info);
-  const InputFile file(options.reference);
-  std::byte head[4] = {};
-  const int64_t head_bytes = std::min<int64_t>(4, file.size());
-  file.ReadAt(0, std::span(head).first(static_cast<size_t>(head_bytes)));
-  if (!SniffNifti(reinterpret_cast<const unsigned char*>(head), head_bytes))
-    return PlainGeometry(info);
-  int64_t header_bytes = 0;
-  const NiftiHeader reference =
-      ReadNiftiHeader(Decoded(file).get(), options.reference, &header_bytes);
+void SetGeometry(const std::string& path,
+                 const ArrayInfo& info,
+                 const WriteOptions& options,
+                 NiftiHeader* header) {
+  header->geometry = PlainGeometry(info);
+  if (options.reference.empty()) return;
+  const std::optional<NiftiHeader> found = ReadNiftiFileHeader(options.reference);
+  if (!found) return;
+  const NiftiHeader& reference = *found;
   for (size_t axis = 1; axis <= 3; ++axis) {
     const int64_t length = static_cast<int64_t>(axis) <= reference.dim[0] ? reference.dim[axis] : 1;
-    if (length == header.dim[axis]) continue;
+    if (length == header->dim[axis]) continue;
     Throw(ErrorCode::kInvalidArgument,
           "{}: {} voxels along axis {}, the reference {} has {}",
           path,
-          header.dim[axis],
+          header->dim[axis],
           axis,
           options.reference,
           length);
   }
-  return reference.geometry;
+  header->geometry = reference.geometry;
+  // An image (X, Y) and one of a single slice (X, Y, 1) are told apart by some readers.
+  if (header->dim[0] <= 3 && reference.dim[0] <= 3) header->dim[0] = reference.dim[0];
 }
 
 void EncodeGzip(const Bytes& head, const Spool& elements, OutputFile* file) {
-  GzipSink sink(file);
+  DeflateSink sink(file, Compression::kGzip);
   sink.Write(head);
-  Bytes chunk(size_t{1} << 18);
-  for (int64_t done = 0; done < elements.size();) {
-    const int64_t count = std::min(static_cast<int64_t>(chunk.size()), elements.size() - done);
-    const std::span part(chunk.data(), static_cast<size_t>(count));
-    elements.ReadAt(done, part);
-    sink.Write(part);
-    done += count;
-  }
+  elements.ForEachChunk([&](std::span<const std::byte> chunk) { sink.Write(chunk); });
   sink.Finish();
 }
 
@@ -208,7 +198,7 @@ std::unique_ptr<ArrayWriter> CreateNifti(const std::string& path,
   NiftiHeader header;
   header.dtype = info.dtype;
   header.dim = NiftiDim(path, info);
-  header.geometry = GeometryFor(path, header, info, options);
+  SetGeometry(path, info, options, &header);
   const Bytes head = EncodeNiftiHeader(header);
   const bool gzip = path.ends_with('z') || path.ends_with('Z');
   if (!gzip) return MakeDirectWriter(path, info, head, {});
@@ -218,6 +208,16 @@ std::unique_ptr<ArrayWriter> CreateNifti(const std::string& path,
 }
 
 }  // namespace
+
+std::optional<NiftiHeader> ReadNiftiFileHeader(const std::string& path) {
+  const InputFile file(path);
+  std::byte head[4] = {};
+  const int64_t head_bytes = std::min<int64_t>(4, file.size());
+  file.ReadAt(0, std::span(head).first(static_cast<size_t>(head_bytes)));
+  if (!SniffNifti(reinterpret_cast<const unsigned char*>(head), head_bytes)) return std::nullopt;
+  int64_t header_bytes = 0;
+  return ReadNiftiHeader(Decoded(file).get(), path, &header_bytes);
+}
 
 extern constinit const FormatInfo kNifti{
     .name = "nifti",
@@ -229,6 +229,7 @@ extern constinit const FormatInfo kNifti{
     .create = &CreateNifti,
     .writes_floats = true,
     .writes_volumes = true,
-    .axes_below_classes = 3};
+    .axes_below_classes = 3,
+    .keeps_geometry = true};
 
 }  // namespace segcal

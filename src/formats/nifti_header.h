@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "formats/array.h"
@@ -34,6 +35,14 @@ struct NiftiHeader {
 
 // Reads and checks the header at the start of a stream; `header_bytes` is what was consumed.
 NiftiHeader ReadNiftiHeader(ByteStream* stream, const std::string& name, int64_t* header_bytes);
+
+// The header of a file, plain or gzip; none where it is of another format.
+std::optional<NiftiHeader> ReadNiftiFileHeader(const std::string& path);
+
+// Whether the axes of the array run to the right, the front and the top, each by less than 45
+// degrees from it. Not where a file has neither sform nor qform, of which readers make different
+// things.
+bool IsRasOrder(const NiftiGeometry& geometry);
 
 // Shape, slowest axis first, and spacing in millimetres of what a header describes.
 ArrayInfo NiftiArrayInfo(const NiftiHeader& header, const std::string& name);
