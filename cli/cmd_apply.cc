@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/throw.h"
 #include "segcal/apply.h"
 #include "segcal/methods.h"
 
@@ -15,25 +16,61 @@ struct ApplyArguments {
   std::string model;
   std::string dataset;
   std::string output;
+  std::vector<std::string> nnunet;
+  NnunetApplyOptions nnunet_options;
   std::string dtype = "f32";
   ApplyOptions options;
   RunFlags run;
   bool json = false;
 };
 
-void Run(const ApplyArguments& given) {
+// Folders of nnU-Net as "IN... OUT", or with -o as "IN...".
+void SplitNnunet(ApplyArguments* given) {
+  if (given->output.empty()) {
+    given->output = given->nnunet.back();
+    given->nnunet.pop_back();
+  }
+  if (given->nnunet.empty())
+    Throw(ErrorCode::kInvalidArgument,
+          "--nnunet: one folder is named; IN and OUT are required, or IN and -o OUT");
+}
+
+void CheckArguments(const ApplyArguments& given) {
+  if (given.nnunet.empty() && (given.dataset.empty() || given.output.empty()))
+    Throw(ErrorCode::kInvalidArgument,
+          "a data set and -o FOLDER are required, or --nnunet IN OUT for folders of nnU-Net");
+  if (!given.nnunet.empty() && !given.dataset.empty())
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: a data set and --nnunet cannot be combined",
+          given.dataset);
+}
+
+ApplyResult ApplyAs(const ApplyArguments& given, const Model& model, const RunOptions& run) {
+  if (!given.nnunet.empty()) {
+    NnunetApplyOptions options = given.nnunet_options;
+    options.run = run;
+    return ApplyNnunet(model, given.nnunet, given.output, options);
+  }
   ApplyOptions options = given.options;
-  options.run = given.run.Make();
+  options.run = run;
   options.dtype = given.dtype == "f16" ? DType::kF16 : DType::kF32;
-  AdviseOnInterrupt([folder = given.output] {
-    return "files of finished cases are complete in " + folder +
-           "; the same command writes all of them again";
+  return Apply(model, LoadDataset(given.dataset), given.output, options);
+}
+
+void Run(ApplyArguments given) {
+  CheckArguments(given);
+  if (!given.nnunet.empty()) SplitNnunet(&given);
+  RunOptions run = given.run.Make();
+  AdviseOnInterrupt([folder = given.output, force = given.nnunet.empty() ? "" : " with --force"] {
+    return "files of finished cases are complete in " + folder + "; the same command" + force +
+           " writes all of them again";
   });
   const Model model = Model::Load(given.model);
-  const ApplyResult result = Apply(model, LoadDataset(given.dataset), given.output, options);
-  EndProgress(&options.run);
+  const ApplyResult result = ApplyAs(given, model, run);
+  EndProgress(&run);
   ReportSkipped(result.skipped);
   ReportRenormalised(result.renormalised);
+  for (const std::string& warning : result.warnings) Warn(warning);
   if (given.json) {
     fmt::print("{}", ToJson(result));
     return;
@@ -64,7 +101,8 @@ std::string ApplyFooter() {
       "and log(classes) for entropy; PNG is for 2-D cases, and NIfTI has no f16. Masked voxels "
       "keep the uncalibrated probabilities.\n\n";
   text += "Examples:\n  segcal apply ts.json camvid/dataset.json -o calibrated --split test\n";
-  text += "  segcal apply brain.json hippocampus -o maps --write confidence,entropy --format nifti";
+  text += "  segcal apply brain.json hippocampus -o maps --write probabilities:npz,labels:nifti\n";
+  text += "  segcal apply brain.json --nnunet predicted calibrated";
   return text;
 }
 
@@ -73,22 +111,33 @@ std::string ApplyFooter() {
 Action SetUpApply(CLI::App& app) {
   auto given = std::make_shared<ApplyArguments>();
   app.add_option("model", given->model, "Model file, as written by fit")->required();
-  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json")
-      ->required();
-  app.add_option("-o,--output", given->output, "Folder to write <case id>.<extension> to")
-      ->required();
+  app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json");
+  app.add_option("-o,--output", given->output, "Folder to write <case id>.<extension> to");
+  app.add_option("--nnunet",
+                 given->nnunet,
+                 "IN OUT in place of a data set: nnU-Net's predictions, one folder or one per "
+                 "member, and a new folder that nnU-Net's tools read");
+  app.add_option("--images",
+                 given->nnunet_options.images,
+                 "With --nnunet: folder of images, for calibrators that look at them");
+  app.add_flag("--force",
+               given->nnunet_options.overwrite,
+               "With --nnunet: write into a folder that is not empty");
   app.add_option(
       "--split", given->options.split, "Only the cases of this split (default: all cases)");
   app.add_option("--write",
                  given->options.write,
-                 "What to write, separated by commas (default probabilities)")
+                 "What to write, separated by commas (default probabilities); each may have a "
+                 "format of its own: probabilities:npz,labels:nifti")
       ->delimiter(',');
-  app.add_option("--format", given->options.format, "File format")
+  app.add_option(
+         "--format", given->options.format, "File format of all that have none of their own")
       ->check(CLI::IsMember(WritableFormats()))
       ->capture_default_str();
   app.add_option("--dtype", given->dtype, "Number type")
       ->check(CLI::IsMember({"f16", "f32"}))
       ->capture_default_str();
+  app.add_flag("--compress", given->options.compress, "Deflate .npz files");
   app.add_flag("--json", given->json, "Print the result as JSON");
   AddRunFlags(app, &given->run);
   app.footer(ApplyFooter());

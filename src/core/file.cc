@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "core/throw.h"
 
@@ -168,6 +170,21 @@ void WriteText(const std::string& path, std::string_view text) {
   OutputFile file(path);
   file.Append(std::as_bytes(std::span(text)));
   file.Commit();
+}
+
+void CopyFile(const std::string& from, const std::string& to) {
+  const InputFile input(from);
+  OutputFile output(to);
+  const int64_t size = input.size();
+  std::vector<std::byte> chunk(size_t{1} << 18);
+  for (int64_t done = 0; done < size;) {
+    const int64_t count = std::min(static_cast<int64_t>(chunk.size()), size - done);
+    const std::span part(chunk.data(), static_cast<size_t>(count));
+    input.ReadAt(done, part);
+    output.Append(part);
+    done += count;
+  }
+  output.Commit();
 }
 
 void CreateFolder(const std::string& path) {

@@ -59,6 +59,9 @@ class OutputFile {
   int64_t appended_ = 0;
 };
 
+// Copies a file byte for byte; the copy appears under its name complete, or not at all.
+void CopyFile(const std::string& from, const std::string& to);
+
 // An unlinked temporary file in `folder` (empty: the system's), read and write; the caller owns the
 // fd.
 int OpenTemporary(const std::string& folder);

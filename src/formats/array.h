@@ -79,10 +79,12 @@ class ArrayWriter {
 
 struct WriteOptions {
   std::string key = "probabilities";  // name inside an archive
+  bool compress = false;              // archives: deflate what is in them
   // A file of the same format whose geometry (orientation, spacing) the new file takes over.
   std::string reference;
-  // Formats that are encoded as a whole (.nii.gz, .png) keep the elements until Commit: in memory
-  // up to this many bytes, else in an unlinked temporary file in cache_dir (empty: the system's).
+  // Formats that are encoded as a whole (.nii.gz, .png, deflated .npz) keep the elements until
+  // Commit: in memory up to this many bytes, else in an unlinked temporary file in cache_dir
+  // (empty: the system's).
   int64_t memory_limit = int64_t{256} << 20;
   std::string cache_dir;
 };
@@ -105,6 +107,7 @@ struct FormatInfo {
   bool writes_volumes = false;  // else (H, W) alone: neither a third axis nor one of classes
   // Spatial axes that an array with one of classes must have: NIfTI has classes on its fourth.
   int64_t axes_below_classes = 0;
+  bool keeps_geometry = false;  // new files say where their voxels are in space
 };
 
 // The extensions of a format, one by one; new files get the first.

@@ -168,24 +168,59 @@ std::unique_ptr<Array> OpenNpz(const std::string& path, const OpenOptions& optio
 
 // Elements go straight to their place; the checksum, which precedes them in the file, is taken at
 // the end by reading them back.
+std::unique_ptr<ArrayWriter> CreateStored(const std::string& path,
+                                          const ArrayInfo& info,
+                                          const Bytes& npy_header,
+                                          ZipMember member) {
+  member.stored_bytes = member.bytes;
+  Bytes head = EncodeZipLocalHeader(member);
+  const auto offset = static_cast<int64_t>(head.size());
+  head.insert(head.end(), npy_header.begin(), npy_header.end());
+  return MakeDirectWriter(path, info, head, [=](OutputFile* file) {
+    const InputFile written(path, ::dup(file->fd()));
+    FileStream stream(written, offset, member.bytes);
+    ZipMember complete = member;
+    complete.crc = ComputeCrc(&stream);
+    file->WriteAt(0, EncodeZipLocalHeader(complete));
+    file->WriteAt(offset + member.bytes, EncodeZipEnd(complete));
+  });
+}
+
+// The local header, which precedes the data, gets checksum and compressed size at the end.
+void EncodeDeflated(const Bytes& npy_header,
+                    ZipMember member,
+                    const Spool& elements,
+                    OutputFile* file) {
+  file->Append(EncodeZipLocalHeader(member));
+  DeflateSink sink(file, Compression::kDeflate);
+  uLong crc = 0;
+  const auto add = [&](std::span<const std::byte> data) {
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(data.data()), data.size());
+    sink.Write(data);
+  };
+  add(npy_header);
+  elements.ForEachChunk(add);
+  sink.Finish();
+  member.crc = static_cast<uint32_t>(crc);
+  member.stored_bytes = sink.compressed_bytes();
+  file->WriteAt(0, EncodeZipLocalHeader(member));
+  file->Append(EncodeZipEnd(member));
+}
+
 std::unique_ptr<ArrayWriter> CreateNpz(const std::string& path,
                                        const ArrayInfo& info,
                                        const WriteOptions& options) {
   if (options.key.empty() || options.key.size() > 1000) {
     Throw(ErrorCode::kInvalidArgument, "{}: a key of 1 to 1000 bytes is required", path);
   }
-  const std::string name = options.key + std::string(kSuffix);
   const Bytes npy_header = EncodeNpyHeader(path, info);
-  const int64_t bytes = static_cast<int64_t>(npy_header.size()) + CheckedNumBytes(path, info);
-  Bytes head = EncodeZipLocalHeader(name, bytes, 0);
-  const auto offset = static_cast<int64_t>(head.size());
-  head.insert(head.end(), npy_header.begin(), npy_header.end());
-  return MakeDirectWriter(path, info, head, [=](OutputFile* file) {
-    const InputFile written(path, ::dup(file->fd()));
-    FileStream stream(written, offset, bytes);
-    const uint32_t crc = ComputeCrc(&stream);
-    file->WriteAt(0, EncodeZipLocalHeader(name, bytes, crc));
-    file->WriteAt(offset + bytes, EncodeZipEnd(name, bytes, crc));
+  ZipMember member;
+  member.name = options.key + std::string(kSuffix);
+  member.method = options.compress ? kZipDeflated : kZipStored;
+  member.bytes = static_cast<int64_t>(npy_header.size()) + CheckedNumBytes(path, info);
+  if (!options.compress) return CreateStored(path, info, npy_header, member);
+  return MakeSpoolWriter(path, info, options, [=](const Spool& elements, OutputFile* file) {
+    EncodeDeflated(npy_header, member, elements, file);
   });
 }
 

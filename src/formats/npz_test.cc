@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "formats/files_for_test.h"
 #include "formats/npy.h"
 
@@ -207,6 +209,27 @@ TEST(Npz, WritesTheSameReadableBytesEachTime) {
   EXPECT_EQ(ReadAll<float>(*array), values);
   EXPECT_EQ(ReadText(folder.File("a.npz"), 1 << 20), ReadText(folder.File("b.npz"), 1 << 20));
   ExpectEveryPrefixIsRefused(folder.File("c.npz"), ReadText(folder.File("a.npz"), 1 << 20));
+}
+
+TEST(Npz, WritesDeflatedMembersThatReadBack) {
+  const TempFolder folder;
+  const std::vector<float> values(1000, 0.25F);
+  const ArrayInfo info{.dtype = DType::kF32, .shape = {2, 500}, .spacing = {}};
+  WriteOptions options;
+  options.compress = true;
+  // The second is kept in a temporary file until it is encoded.
+  for (const int64_t limit : {int64_t{1} << 20, int64_t{100}}) {
+    options.memory_limit = limit;
+    const std::string path = folder.File(fmt::format("{}.npz", limit));
+    SaveArray(path, info, values.data(), options);
+    EXPECT_LT(std::filesystem::file_size(path), 1000u);
+    const std::unique_ptr<Array> array = OpenArray(path);
+    EXPECT_EQ(array->name(), path + ":probabilities");
+    EXPECT_EQ(array->info().shape, info.shape);
+    EXPECT_EQ(ReadAll<float>(*array), values);
+  }
+  EXPECT_EQ(folder.Get("100.npz"), folder.Get("1048576.npz"));
+  ExpectEveryPrefixIsRefused(folder.File("c.npz"), folder.Get("100.npz"));
 }
 
 }  // namespace

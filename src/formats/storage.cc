@@ -208,6 +208,17 @@ void Spool::ReadAt(int64_t offset, std::span<std::byte> out) const {
   }
 }
 
+void Spool::ForEachChunk(const std::function<void(std::span<const std::byte>)>& use) const {
+  Bytes chunk(size_t{1} << 18);
+  for (int64_t done = 0; done < size_;) {
+    const int64_t count = std::min(static_cast<int64_t>(chunk.size()), size_ - done);
+    const std::span part(chunk.data(), static_cast<size_t>(count));
+    ReadAt(done, part);
+    use(part);
+    done += count;
+  }
+}
+
 std::unique_ptr<Array> Spool::TakeArray(ArrayInfo info, bool swap) {
   SEGCAL_DCHECK(size_ == CheckedNumBytes(name_, info));
   size_ = 0;

@@ -43,6 +43,8 @@ class Spool {
   // Overwrites bytes inside the spool; safe from several threads for ranges that do not overlap.
   void WriteAt(int64_t offset, std::span<const std::byte> data);
   void ReadAt(int64_t offset, std::span<std::byte> out) const;
+  // All bytes in order, a part at a time.
+  void ForEachChunk(const std::function<void(std::span<const std::byte>)>& use) const;
 
   // The bytes as the elements of an array of exactly this size; leaves the spool empty.
   std::unique_ptr<Array> TakeArray(ArrayInfo info, bool swap);

@@ -106,18 +106,19 @@ void InflateStream::RequirePadding() {
   }
 }
 
-GzipSink::GzipSink(OutputFile* file) : file_(file), buffer_(kBufferBytes) {
+DeflateSink::DeflateSink(OutputFile* file, Compression compression)
+    : file_(file), buffer_(kBufferBytes) {
   // The fastest level: soft maps are close to noise in their low bits, more effort gains a few
   // percent for many times the time.
-  if (deflateInit2(&zlib_, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
+  const int window = compression == Compression::kGzip ? MAX_WBITS + 16 : -MAX_WBITS;
+  if (deflateInit2(&zlib_, Z_BEST_SPEED, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
     Throw(ErrorCode::kIo, "{}: cannot start compression: not enough memory", file->path());
   }
 }
 
-GzipSink::~GzipSink() { deflateEnd(&zlib_); }
+DeflateSink::~DeflateSink() { deflateEnd(&zlib_); }
 
-void GzipSink::Deflate(std::span<const std::byte> data, int flush) {
+void DeflateSink::Deflate(std::span<const std::byte> data, int flush) {
   do {
     const uInt size = Clamped(data.size());
     // zlib reads only, but its field is not const.

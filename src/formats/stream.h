@@ -63,15 +63,17 @@ class InflateStream : public ByteStream {
   bool done_ = false;
 };
 
-// Writes one gzip member, without a time or name so that equal data gives equal bytes.
-class GzipSink {
+// Appends a raw deflate stream or a gzip member to a file, the latter without a time or name so
+// that equal data gives equal bytes.
+class DeflateSink {
  public:
-  explicit GzipSink(OutputFile* file);
-  GzipSink(const GzipSink&) = delete;
-  GzipSink& operator=(const GzipSink&) = delete;
-  ~GzipSink();
+  DeflateSink(OutputFile* file, Compression compression);
+  DeflateSink(const DeflateSink&) = delete;
+  DeflateSink& operator=(const DeflateSink&) = delete;
+  ~DeflateSink();
   void Write(std::span<const std::byte> data) { Deflate(data, Z_NO_FLUSH); }
   void Finish() { Deflate({}, Z_FINISH); }
+  int64_t compressed_bytes() const noexcept { return static_cast<int64_t>(zlib_.total_out); }
 
  private:
   void Deflate(std::span<const std::byte> data, int flush);

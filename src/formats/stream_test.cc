@@ -55,12 +55,12 @@ TEST(InflateStream, RefusesJunkWrongChecksumsAndTruncation) {
   }
 }
 
-TEST(GzipSink, WritesTheSameBytesEachTime) {
+TEST(DeflateSink, WritesTheSameBytesEachTime) {
   const TempFolder folder;
   const std::string text = LongText();
   for (const char* name : {"a", "b"}) {
     OutputFile file(folder.File(name));
-    GzipSink sink(&file);
+    DeflateSink sink(&file, Compression::kGzip);
     sink.Write(std::as_bytes(std::span(text)));
     sink.Finish();
     file.Commit();

@@ -128,44 +128,44 @@ ZipMember TakeEntry(const InputFile& file, std::span<const std::byte>* rest) {
 }
 
 // Fields that local header and directory entry share, from "version needed" to "extra length".
-void AppendShared(
-    Bytes* out, const std::string& name, uint32_t size32, uint32_t crc, uint16_t extra) {
+// Sizes are in the extra field where there is one.
+void AppendShared(Bytes* out, const ZipMember& member, uint16_t extra) {
   constexpr uint16_t kVersion64 = 45;
   constexpr uint16_t kFirstDay = 0x0021;  // 1 January 1980: equal arrays give equal files
   AppendLittle(out, kVersion64);
   AppendLittle(out, uint16_t{0});  // flags
-  AppendLittle(out, uint16_t{kZipStored});
+  AppendLittle(out, static_cast<uint16_t>(member.method));
   AppendLittle(out, uint16_t{0});  // time
   AppendLittle(out, kFirstDay);
-  AppendLittle(out, crc);
-  AppendLittle(out, size32);
-  AppendLittle(out, size32);
-  AppendLittle(out, static_cast<uint16_t>(name.size()));
+  AppendLittle(out, member.crc);
+  AppendLittle(out, extra > 0 ? kMax32 : static_cast<uint32_t>(member.stored_bytes));
+  AppendLittle(out, extra > 0 ? kMax32 : static_cast<uint32_t>(member.bytes));
+  AppendLittle(out, static_cast<uint16_t>(member.name.size()));
   AppendLittle(out, extra);
 }
 
-void AppendExtra64(Bytes* out, int64_t bytes) {
+void AppendExtra64(Bytes* out, const ZipMember& member) {
   AppendLittle(out, kExtra64);
   AppendLittle(out, uint16_t{16});
-  AppendLittle(out, bytes);
-  AppendLittle(out, bytes);
+  AppendLittle(out, member.bytes);
+  AppendLittle(out, member.stored_bytes);
 }
 
-Bytes EncodeDirectory(const std::string& name, int64_t bytes, uint32_t crc) {
+Bytes EncodeDirectory(const ZipMember& member) {
   constexpr uint16_t kMadeByUnix = 3 << 8 | 45;
   constexpr uint32_t kRegularFile = uint32_t{0100644} << 16;
-  const bool large = bytes >= int64_t{kMax32};
+  const bool large = std::max(member.bytes, member.stored_bytes) >= int64_t{kMax32};
   Bytes out;
   AppendLittle(&out, kDirectoryMark);
   AppendLittle(&out, kMadeByUnix);
-  AppendShared(&out, name, large ? kMax32 : static_cast<uint32_t>(bytes), crc, large ? 20 : 0);
+  AppendShared(&out, member, large ? 20 : 0);
   AppendLittle(&out, uint16_t{0});  // comment
   AppendLittle(&out, uint16_t{0});  // disk
   AppendLittle(&out, uint16_t{0});  // internal attributes
   AppendLittle(&out, kRegularFile);
   AppendLittle(&out, uint32_t{0});  // offset of the local header
-  AppendText(&out, name);
-  if (large) AppendExtra64(&out, bytes);
+  AppendText(&out, member.name);
+  if (large) AppendExtra64(&out, member);
   return out;
 }
 
@@ -214,20 +214,20 @@ int64_t ZipDataOffset(const InputFile& file, const ZipMember& member) {
   return offset;
 }
 
-Bytes EncodeZipLocalHeader(const std::string& name, int64_t bytes, uint32_t crc) {
+Bytes EncodeZipLocalHeader(const ZipMember& member) {
   Bytes out;
   AppendLittle(&out, kLocalMark);
-  AppendShared(&out, name, kMax32, crc, 20);
-  AppendText(&out, name);
-  AppendExtra64(&out, bytes);
+  AppendShared(&out, member, 20);
+  AppendText(&out, member.name);
+  AppendExtra64(&out, member);
   return out;
 }
 
-Bytes EncodeZipEnd(const std::string& name, int64_t bytes, uint32_t crc) {
-  Bytes out = EncodeDirectory(name, bytes, crc);
+Bytes EncodeZipEnd(const ZipMember& member) {
+  Bytes out = EncodeDirectory(member);
   const auto directory_bytes = static_cast<int64_t>(out.size());
-  const auto local = static_cast<int64_t>(EncodeZipLocalHeader(name, bytes, crc).size());
-  const int64_t offset = local + bytes;
+  const auto local = static_cast<int64_t>(EncodeZipLocalHeader(member).size());
+  const int64_t offset = local + member.stored_bytes;
   const bool large = offset >= int64_t{kMax32};
   if (large) AppendEnd64(&out, offset, directory_bytes);
   AppendLittle(&out, kEndMark);

@@ -31,12 +31,12 @@ std::vector<ZipMember> ReadZipDirectory(const InputFile& file);
 // Where the stored bytes of a member start; they lie inside the file.
 int64_t ZipDataOffset(const InputFile& file, const ZipMember& member);
 
-// Local header of a stored member whose data follows it; always with 64-bit sizes, as numpy writes
-// it, so that its length is known before the data is.
-Bytes EncodeZipLocalHeader(const std::string& name, int64_t bytes, uint32_t crc);
+// Local header of a member whose data follows it; always with 64-bit sizes, as numpy writes it, so
+// that its length is known before the data is.
+Bytes EncodeZipLocalHeader(const ZipMember& member);
 
 // What follows the data of the only member of an archive: directory and end records, in the 64-bit
 // form only where the sizes need it.
-Bytes EncodeZipEnd(const std::string& name, int64_t bytes, uint32_t crc);
+Bytes EncodeZipEnd(const ZipMember& member);
 
 }  // namespace segcal

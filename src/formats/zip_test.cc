@@ -6,10 +6,19 @@
 namespace segcal {
 namespace {
 
+// A member that is not compressed.
+ZipMember Stored(const std::string& name, int64_t bytes, uint32_t crc) {
+  ZipMember member;
+  member.name = name;
+  member.crc = crc;
+  member.stored_bytes = bytes;
+  member.bytes = bytes;
+  return member;
+}
+
 std::string Archive(const std::string& name, const std::string& data, uint32_t crc) {
-  const auto bytes = static_cast<int64_t>(data.size());
-  return ToString(EncodeZipLocalHeader(name, bytes, crc)) + data +
-         ToString(EncodeZipEnd(name, bytes, crc));
+  const ZipMember member = Stored(name, static_cast<int64_t>(data.size()), crc);
+  return ToString(EncodeZipLocalHeader(member)) + data + ToString(EncodeZipEnd(member));
 }
 
 TEST(ZipDirectory, FindsTheMemberThatWasWritten) {
@@ -33,9 +42,10 @@ TEST(ZipDirectory, ReadsSizesAbove32Bits) {
   const int64_t bytes = int64_t{6} << 30;
   {
     OutputFile file(folder.File("a.zip"));
-    const Bytes head = EncodeZipLocalHeader("x.npy", bytes, 1);
+    const ZipMember member = Stored("x.npy", bytes, 1);
+    const Bytes head = EncodeZipLocalHeader(member);
     file.WriteAt(0, head);
-    file.WriteAt(static_cast<int64_t>(head.size()) + bytes, EncodeZipEnd("x.npy", bytes, 1));
+    file.WriteAt(static_cast<int64_t>(head.size()) + bytes, EncodeZipEnd(member));
     file.Commit();
   }
   const InputFile file(folder.File("a.zip"));

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include "core/half.h"
-#include "core/parallel.h"
 #include "core/throw.h"
 #include "kernels/emit.h"
 #include "kernels/scores.h"
@@ -73,7 +73,7 @@ std::string FormatsForAll() {
 
 void CheckHolds(const FormatInfo& format,
                 const OutputKind& kind,
-                const CaseReader& reader,
+                const ArrayInfo& info,
                 const std::string& path) {
   if (!format.writes_floats && kind.full_scale == nullptr) {
     Throw(ErrorCode::kInvalidArgument,
@@ -82,11 +82,11 @@ void CheckHolds(const FormatInfo& format,
           format.name,
           FormatsForAll());
   }
-  if (!format.writes_volumes && reader.shape().size() != 2) {
+  if (!format.writes_volumes && info.shape.size() != 2) {
     Throw(ErrorCode::kInvalidArgument,
           "{}: the case has {} spatial axes, {} files have 2; formats for it are {}",
           path,
-          reader.shape().size(),
+          info.shape.size(),
           format.name,
           FormatsForAll());
   }
@@ -101,10 +101,12 @@ void AddClassAxis(const FormatInfo& format, int64_t channels, ArrayInfo* info) {
   info->shape.insert(info->shape.begin(), channels);
 }
 
-// What the outputs of all threads may keep in memory until they are encoded: a quarter in all.
-int64_t WriterMemory(const ApplyOptions& options) {
-  const int64_t threads = options.run.threads > 0 ? options.run.threads : AvailableThreads();
-  return options.run.memory / 4 / (threads * static_cast<int64_t>(options.write.size()));
+// nnU-Net's 2-D images are (1, H, W); formats of images have two axes.
+void DropUnitAxes(ArrayInfo* info) {
+  while (info->shape.size() > 2 && info->shape.front() == 1) {
+    info->shape.erase(info->shape.begin());
+    info->spacing.erase(info->spacing.begin());
+  }
 }
 
 }  // namespace
@@ -145,6 +147,10 @@ const std::vector<OutputKind>& OutputKinds() {
   return kinds;
 }
 
+std::string OutputPath(const PlannedOutput& planned, const std::string& id) {
+  return (std::filesystem::path(planned.folder) / (id + planned.extension)).string();
+}
+
 const OutputKind& FindOutputKind(const std::string& name) {
   std::vector<std::string> names;
   for (const OutputKind& kind : OutputKinds()) {
@@ -157,28 +163,29 @@ const OutputKind& FindOutputKind(const std::string& name) {
         fmt::join(names, ", "));
 }
 
-CaseOutput::CaseOutput(std::string path,
-                       const OutputKind& kind,
+CaseOutput::CaseOutput(const PlannedOutput& planned,
                        const CaseReader& reader,
-                       const FormatInfo& format,
-                       const ApplyOptions& options)
-    : path_(std::move(path)),
-      kind_(kind),
-      channels_(kind.per_class ? reader.num_classes() : 1),
+                       const std::string& reference,
+                       const OutputOptions& options)
+    : path_(OutputPath(planned, reader.id())),
+      kind_(*planned.kind),
+      channels_(kind_.per_class ? reader.num_classes() : 1),
       num_voxels_(reader.num_voxels()),
-      dtype_(FileType(kind, format, options.dtype, reader.num_classes())) {
-  CheckHolds(format, kind, reader, path_);
-  if (dtype_ == DType::kU16 && !kind.whole_numbers)
-    scale_ = 65535.0 / kind.full_scale(reader.num_classes());
+      dtype_(FileType(kind_, *planned.format, options.dtype, reader.num_classes())) {
+  const FormatInfo& format = *planned.format;
   ArrayInfo info{.dtype = dtype_, .shape = reader.shape(), .spacing = reader.spacing()};
-  if (kind.per_class) AddClassAxis(format, channels_, &info);
-  const std::string key = kind.per_class ? "probabilities" : kind.name;
+  if (!format.writes_volumes) DropUnitAxes(&info);
+  CheckHolds(format, kind_, info, path_);
+  if (dtype_ == DType::kU16 && !kind_.whole_numbers)
+    scale_ = 65535.0 / kind_.full_scale(reader.num_classes());
+  if (kind_.per_class) AddClassAxis(format, channels_, &info);
   writer_ = CreateArray(path_,
                         info,
-                        {.key = key,
-                         .reference = reader.geometry_file(),
-                         .memory_limit = WriterMemory(options),
-                         .cache_dir = options.run.cache_dir});
+                        {.key = kind_.per_class ? "probabilities" : kind_.name,
+                         .compress = options.compress,
+                         .reference = reference,
+                         .memory_limit = options.memory,
+                         .cache_dir = options.cache_dir});
 }
 
 const std::byte* RenderTile(const OutputKind& kind,

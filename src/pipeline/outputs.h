@@ -10,7 +10,7 @@
 #include "data/voxel_block.h"
 #include "formats/array.h"
 #include "methods/shared/calibrator.h"
-#include "segcal/apply.h"
+#include "segcal/dtype.h"
 
 namespace segcal {
 
@@ -54,14 +54,33 @@ const std::byte* RenderTile(const OutputKind& kind,
                             bool keep_decision,
                             TileScratch* scratch);
 
+// One kind of output and how its files look.
+struct PlannedOutput {
+  const OutputKind* kind = nullptr;
+  const FormatInfo* format = nullptr;
+  std::string folder;
+  std::string extension;  // with the dot
+};
+
+// The file for one case.
+std::string OutputPath(const PlannedOutput& planned, const std::string& id);
+
+// What all outputs of a call share.
+struct OutputOptions {
+  DType dtype = DType::kF32;  // of everything but labels
+  bool compress = false;      // deflate archives
+  int64_t memory = 0;         // what each may keep until it is encoded
+  std::string cache_dir;
+};
+
 // One output array of one case while it is being written; blocks arrive from any worker.
 class CaseOutput {
  public:
-  CaseOutput(std::string path,
-             const OutputKind& kind,
+  // `reference` is a file whose geometry is taken over, or empty.
+  CaseOutput(const PlannedOutput& planned,
              const CaseReader& reader,
-             const FormatInfo& format,
-             const ApplyOptions& options);
+             const std::string& reference,
+             const OutputOptions& options);
 
   const std::string& path() const noexcept { return path_; }
   void Commit() { writer_->Commit(); }

@@ -9,7 +9,8 @@ std::string ToJson(const ApplyResult& result) {
                    {"voxels", result.voxels},
                    {"renormalised", result.renormalised},
                    {"files", result.files},
-                   {"skipped", result.skipped}});
+                   {"skipped", result.skipped},
+                   {"warnings", result.warnings}});
 }
 
 }  // namespace segcal

@@ -14,10 +14,12 @@ TEST(ApplyResult, IsWrittenAsJson) {
                            .files = {"out/a.npy"},
                            .voxels = 12,
                            .renormalised = 3,
-                           .skipped = {"b: why"}};
-  EXPECT_EQ(ToJson(result),
-            "{\n  \"pipeline\": \"ts(z)\",\n  \"voxels\": 12,\n  \"renormalised\": 3,\n"
-            "  \"files\": [\"out/a.npy\"],\n  \"skipped\": [\"b: why\"]\n}\n");
+                           .skipped = {"b: why"},
+                           .warnings = {"so"}};
+  EXPECT_EQ(
+      ToJson(result),
+      "{\n  \"pipeline\": \"ts(z)\",\n  \"voxels\": 12,\n  \"renormalised\": 3,\n"
+      "  \"files\": [\"out/a.npy\"],\n  \"skipped\": [\"b: why\"],\n  \"warnings\": [\"so\"]\n}\n");
 }
 
 TEST(SimulateSummary, IsWrittenAsJsonWithNullForWhatIsNotDefined) {

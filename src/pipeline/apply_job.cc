@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/apply_job.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <set>
+
+#include "core/file.h"
+#include "core/parallel.h"
+#include "core/progress.h"
+#include "core/throw.h"
+#include "data/array_source.h"
+#include "pipeline/compatible.h"
+#include "pipeline/emit.h"
+#include "pipeline/model.h"
+#include "pipeline/run.h"
+
+namespace segcal {
+namespace {
+
+// The arrays of one case being written, made when its first block arrives.
+struct CaseFiles {
+  PolledOnce made;
+  bool knows_geometry = true;
+  std::vector<CaseOutput> outputs;
+  std::unique_ptr<BoundCalibrator> bound;
+};
+
+// What one worker needs.
+struct ApplyWorkspace {
+  TileBuffer tile;
+  EmitWorkspace emit;
+  std::vector<CaseOutput::Scratch> scratch;
+};
+
+std::filesystem::path Resolved(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, error);
+  return error ? path : resolved;
+}
+
+// What the outputs of all threads may keep in memory until they are encoded: a quarter in all.
+int64_t WriterMemory(const RunOptions& run, int64_t outputs) {
+  const int64_t threads = run.threads > 0 ? run.threads : AvailableThreads();
+  return run.memory / 4 / (threads * outputs);
+}
+
+class ApplyJob {
+ public:
+  ApplyJob(const Model& model,
+           const CaseStream& stream,
+           const ApplyPlan& plan,
+           const RunOptions& run)
+      : state_(ModelAccess::State(model)),
+        stream_(stream),
+        plan_(plan),
+        options_{.dtype = plan.dtype,
+                 .compress = plan.compress,
+                 .memory = WriterMemory(run, std::ssize(plan.outputs)),
+                 .cache_dir = run.cache_dir},
+        cases_(static_cast<size_t>(stream.num_cases())),
+        workspaces_(static_cast<size_t>(stream.num_workers())) {
+    CheckOutputs();
+    for (const PlannedOutput& output : plan_.outputs) CreateFolder(output.folder);
+  }
+
+  ApplyResult Run() {
+    std::atomic<int64_t> voxels{0};
+    stream_.ForEachBlock(
+        "apply " + state_.pipeline,
+        [&](VoxelBlock& block, int64_t c, int worker) {
+          ApplyBlock(block, c, &workspaces_[static_cast<size_t>(worker)]);
+        },
+        [&](int64_t c, const CaseReader& reader) {
+          Finish(&cases_[static_cast<size_t>(c)]);
+          voxels += reader.num_voxels();
+        });
+    ApplyResult result;
+    result.pipeline = state_.pipeline;
+    result.voxels = voxels;
+    result.renormalised = renormalised_;
+    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
+      for (const PlannedOutput& output : plan_.outputs)
+        result.files.push_back(OutputPath(output, entry(c).id));
+    }
+    WarnOfGeometry(&result);
+    return result;
+  }
+
+ private:
+  const Case& entry(int64_t c) const { return stream_.dataset().cases[static_cast<size_t>(c)]; }
+
+  // Writing over a file of the data set would destroy what is being read.
+  void CheckOutputs() const {
+    std::set<std::filesystem::path> inputs;
+    const auto add = [&](const ArraySource& source) {
+      if (!source.path().empty()) inputs.insert(Resolved(FullPath(stream_.dataset(), source)));
+    };
+    for (const Case& c : stream_.dataset().cases) {
+      for (const ArraySource& member : c.members) add(member);
+      for (const ArraySource* source : {&c.labels, &c.image, &c.mask}) add(*source);
+    }
+    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
+      for (const PlannedOutput& output : plan_.outputs) {
+        const std::string path = OutputPath(output, entry(c).id);
+        if (inputs.contains(Resolved(path))) {
+          Throw(ErrorCode::kInvalidArgument,
+                "{}: is a file of the data set; choose another folder to write to",
+                path);
+        }
+      }
+    }
+  }
+
+  CaseFiles& OpenFiles(int64_t c, const CaseReader& reader) {
+    CaseFiles& files = cases_[static_cast<size_t>(c)];
+    files.made.Call([&] {
+      files.outputs.clear();  // what an attempt that failed has left
+      const std::string reference = plan_.reference(entry(c), reader);
+      files.knows_geometry = !reference.empty();
+      for (const PlannedOutput& output : plan_.outputs) {
+        if (output.kind->needs_labels && !reader.has_labels()) {
+          Throw(ErrorCode::kBadData,
+                "case {} has no labels, which {} needs",
+                reader.id(),
+                output.kind->name);
+        }
+        files.outputs.emplace_back(output, reader, reference, options_);
+      }
+      files.bound = state_.calibrator->Bind(reader, state_.spec.pooling, MakeBindOptions(stream_));
+    });
+    return files;
+  }
+
+  void WarnOfGeometry(ApplyResult* result) const {
+    const auto keeps = [](const PlannedOutput& output) { return output.format->keeps_geometry; };
+    if (std::none_of(plan_.outputs.begin(), plan_.outputs.end(), keeps)) return;
+    std::vector<std::string> ids;
+    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
+      if (!cases_[static_cast<size_t>(c)].knows_geometry) ids.push_back(entry(c).id);
+    }
+    if (ids.empty()) return;
+    result->warnings.push_back(fmt::format(
+        "the place in space of {} of {} cases is not known (first {}): neither labels, members, "
+        "image nor a file beside a member is NIfTI and of their size; their new files have the "
+        "axes of the array, origin 0 and the spacing of the data set",
+        ids.size(),
+        stream_.num_cases(),
+        ids.front()));
+  }
+
+  void ApplyBlock(VoxelBlock& block, int64_t c, ApplyWorkspace* work) {
+    const CaseFiles& files = OpenFiles(c, block.reader());
+    work->scratch.resize(files.outputs.size());
+    const Properties properties = state_.calibrator->properties();
+    const bool keep_decision = properties.preserves != Preserves::kNone;
+    for (int64_t t = 0; t < block.num_tiles(); ++t) {
+      const Tile tile = block.PoolTileInto(t, state_.spec.pooling, &work->tile, Excused::kMasked);
+      const TileProbs probs = EmitForUse(*files.bound, properties, tile, &work->emit);
+      for (size_t k = 0; k < files.outputs.size(); ++k) {
+        files.outputs[k].AddTile({tile, probs, *files.bound}, keep_decision, t, &work->scratch[k]);
+      }
+    }
+    for (size_t k = 0; k < files.outputs.size(); ++k)
+      files.outputs[k].WriteBlock(block, &work->scratch[k]);
+    renormalised_ += block.TakeRenormalised();
+  }
+
+  void Finish(CaseFiles* files) {
+    for (CaseOutput& output : files->outputs) output.Commit();
+    files->outputs.clear();
+    files->bound.reset();
+  }
+
+  const ModelState& state_;
+  const CaseStream& stream_;
+  const ApplyPlan& plan_;
+  OutputOptions options_;
+  std::vector<CaseFiles> cases_;
+  std::vector<ApplyWorkspace> workspaces_;
+  std::atomic<int64_t> renormalised_{0};
+};
+
+}  // namespace
+
+ApplyResult RunApply(const Model& model,
+                     const Dataset& dataset,
+                     const ApplyPlan& plan,
+                     const RunOptions& run) {
+  const ModelState& state = ModelAccess::State(model);
+  std::vector<std::string> skipped;
+  const Dataset cases =
+      ReadableCases(dataset, {state.spec.pooling}, run, &skipped, Excused::kMasked);
+  const CaseStream stream(cases, {state.spec.pooling}, MakeStreamOptions(run));
+  ApplyResult result = ApplyJob(model, stream, plan, run).Run();
+  result.skipped = std::move(skipped);
+  return result;
+}
+
+}  // namespace segcal
