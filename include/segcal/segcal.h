@@ -2,6 +2,7 @@
 #pragma once
 
 // Everything at once.
+#include "segcal/accumulate.h"   // IWYU pragma: export
 #include "segcal/apply.h"        // IWYU pragma: export
 #include "segcal/corrupt.h"      // IWYU pragma: export
 #include "segcal/dataset.h"      // IWYU pragma: export

@@ -16,6 +16,7 @@
 #include "pipeline/aggregate.h"
 #include "pipeline/compatible.h"
 #include "pipeline/emit.h"
+#include "pipeline/evaluate.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
 
@@ -111,13 +112,16 @@ class Evaluation {
     }
   }
 
-  EvaluateResult Run() {
+  // `sums` (null: nobody wants them) become the bytes of each model's sums.
+  EvaluateResult Run(std::vector<std::string>* sums) {
     stream_.ForEachBlock(
         "evaluate",
         [&](VoxelBlock& block, int64_t c, int worker) {
           AddBlock(block, &OpenCase(c, block.reader()), worker);
         },
         [&](int64_t c, const CaseReader& reader) { FinishCase(c, reader); });
+    for (size_t m = 0; sums != nullptr && m < models_.size(); ++m)
+      sums->push_back(PackedSums(pooled_[m]));
     for (size_t m = 0; m < models_.size(); ++m) FinishPipeline(m);
     result_.dataset = stream_.dataset().name;
     result_.classes = stream_.dataset().classes;
@@ -301,6 +305,13 @@ Model Baseline(const Dataset& dataset, const std::string& pipeline) {
 EvaluateResult Evaluate(const Dataset& dataset,
                         const std::vector<Model>& models,
                         const EvaluateOptions& options) {
+  return EvaluateWithSums(dataset, models, options, nullptr);
+}
+
+EvaluateResult EvaluateWithSums(const Dataset& dataset,
+                                const std::vector<Model>& models,
+                                const EvaluateOptions& options,
+                                std::vector<std::string>* sums) {
   const ProgressScope scope(options.run.progress);
   if (models.empty())
     Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
@@ -317,7 +328,7 @@ EvaluateResult Evaluate(const Dataset& dataset,
   StreamOptions stream_options = MakeStreamOptions(options.run);
   stream_options.bytes_per_voxel = KeptPerVoxel(selection, cases.num_classes(), models.size());
   const CaseStream stream(cases, poolings, std::move(stream_options));
-  EvaluateResult result = Evaluation(stream, models, options, std::move(selection)).Run();
+  EvaluateResult result = Evaluation(stream, models, options, std::move(selection)).Run(sums);
   result.split = options.split;
   result.skipped = std::move(skipped);
   return result;
