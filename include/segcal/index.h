@@ -71,6 +71,9 @@ struct IndexResult {
 // SaveDataset(file, dataset) does.
 SEGCAL_EXPORT IndexResult Index(const std::string& file, const IndexOptions& options);
 
+// Names for classes that have none: "class_0", "class_1", ...
+SEGCAL_EXPORT std::vector<std::string> NumberedClasses(int64_t num_classes);
+
 // File, number of cases and members, and classes, as documented in docs/formats.md.
 SEGCAL_EXPORT std::string ToJson(const IndexResult& result);
 

@@ -62,7 +62,7 @@ std::string NumberClasses(Dataset* dataset) {
   const auto array = OpenArray(path, {.key = dataset->key, .cache_dir = {}});
   const std::vector<int64_t>& shape = array->info().shape;
   const int64_t channels = dataset->layout == Layout::kChannelsLast ? shape.back() : shape.front();
-  for (int64_t c = 0; c < channels; ++c) dataset->classes.push_back(fmt::format("class_{}", c));
+  dataset->classes = NumberedClasses(channels);
   return path;
 }
 
@@ -92,6 +92,12 @@ IndexResult Index(const std::string& file, const IndexOptions& options) {
   CheckFirstCase(dataset);
   if (!options.splits.empty()) AssignSplits(&dataset, options.splits, options.seed);
   return result;
+}
+
+std::vector<std::string> NumberedClasses(int64_t num_classes) {
+  std::vector<std::string> names;
+  for (int64_t c = 0; c < num_classes; ++c) names.push_back(fmt::format("class_{}", c));
+  return names;
 }
 
 std::string ToJson(const IndexResult& result) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bind.h"
+#include "segcal/apply.h"
+#include "segcal/error.h"
+
+namespace segcal::python {
+namespace {
+
+ArraySpan* FindSpan(ApplyOutputs& out, const std::string& name) {
+  if (name == "probabilities") return &out.probabilities;
+  if (name == "labels") return &out.labels;
+  if (name == "confidence") return &out.confidence;
+  if (name == "entropy") return &out.entropy;
+  if (name == "temperature") return &out.temperature;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "unknown output \"" + name +
+          "\"; in memory there are probabilities, labels, confidence, entropy, temperature");
+}
+
+DType ParseDType(const std::string& name) {
+  for (const DType dtype : {DType::kF16, DType::kF32}) {
+    if (name == Name(dtype)) return dtype;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "dtype \"" + name + "\"; float16 or float32 is required");
+}
+
+}  // namespace
+
+void BindApply(nb::module_& m) {
+  m.def(
+      "apply_case",
+      [](const Model& model,
+         const Case& entry,
+         const std::vector<std::pair<std::string, nb::object>>& arrays,
+         const RunOptions& run) {
+        ApplyOutputs out;
+        for (const auto& [name, array] : arrays) *FindSpan(out, name) = SpanOf(array);
+        WithoutGil([&] { Apply(model, entry, out, run); });
+      },
+      nb::arg("model"),
+      nb::arg("entry"),
+      nb::arg("arrays"),
+      nb::arg("run"));
+
+  nb::class_<ApplyOptions>(m, "ApplyOptions")
+      .def(nb::init<>())
+      .def_rw("run", &ApplyOptions::run)
+      .def_rw("split", &ApplyOptions::split)
+      .def_rw("write", &ApplyOptions::write)
+      .def_rw("format", &ApplyOptions::format)
+      .def_prop_rw(
+          "dtype",
+          [](const ApplyOptions& self) { return Name(self.dtype); },
+          [](ApplyOptions& self, const std::string& name) { self.dtype = ParseDType(name); });
+  m.def(
+      "apply_files",
+      [](const Model& model,
+         const Dataset& dataset,
+         const std::string& folder,
+         const ApplyOptions& options) {
+        return ToJson(WithoutGil([&] { return Apply(model, dataset, folder, options); }));
+      },
+      nb::arg("model"),
+      nb::arg("dataset"),
+      nb::arg("folder"),
+      nb::arg("options"));
+}
+
+}  // namespace segcal::python

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bind.h"
+#include "segcal/tables.h"
+
+namespace segcal::python {
+
+void BindTables(nb::module_& m) {
+  nb::enum_<TableForm>(m, "TableForm")
+      .value("text", TableForm::kText)
+      .value("markdown", TableForm::kMarkdown)
+      .value("latex", TableForm::kLatex)
+      .value("csv", TableForm::kCsv);
+  m.def(
+      "evaluation_tables",
+      [](const EvaluateResult& result, const std::vector<std::string>& names, TableForm form) {
+        std::vector<std::string> texts;
+        for (const Table& table : EvaluationTables(result, names))
+          texts.push_back(table.Render(form));
+        return texts;
+      },
+      nb::arg("result"),
+      nb::arg("names"),
+      nb::arg("form"));
+}
+
+}  // namespace segcal::python

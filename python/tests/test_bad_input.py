@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is passed, a call returns or raises with a reason; the interpreter lives on."""
+
+import numpy as np
+import pytest
+import segcal
+from data import draw
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+
+@pytest.fixture(name="model", scope="module")
+def fixture_model():
+    logits, labels = draw((4, 3, 16, 16))
+    return segcal.fit(logits, labels, "ts")
+
+
+LOGITS, LABELS = draw((2, 3, 12, 14))
+
+
+def with_value(array, value):
+    changed = array.copy()
+    changed.flat[7] = value
+    return changed
+
+
+BAD_FITS = {
+    "NaN": (lambda: (with_value(LOGITS, np.nan), LABELS), "NaN or"),
+    "infinite": (lambda: (with_value(LOGITS, np.inf), LABELS), "inf"),
+    "label out of range": (lambda: (LOGITS, with_value(LABELS, 9)), "9"),
+    "negative label": (lambda: (LOGITS, with_value(LABELS.astype(int), -1)), "-1"),
+    "half a label": (lambda: (LOGITS, with_value(LABELS.astype(float), 0.5)), "0.5"),
+    "labels of another shape": (lambda: (LOGITS, LABELS[:, :5]), "shape"),
+    "labels of fewer images": (lambda: (LOGITS, LABELS[:1]), "layout|one for each"),
+    "no labels": (lambda: (LOGITS, None), "labels"),
+    "whole numbers": (lambda: (LOGITS.astype(int), LABELS), "int64"),
+    "complex": (lambda: (LOGITS.astype(complex), LABELS), "complex128"),
+    "objects": (lambda: (LOGITS.astype(object), LABELS), "object"),
+    "text": (lambda: (np.full((2, 3, 4, 4), "a"), LABELS), "<U1"),
+    "long double": (lambda: (LOGITS.astype(np.longdouble), LABELS), "float128"),
+    "masked": (lambda: (np.ma.masked_array(LOGITS), LABELS), "mask="),
+    "six axes": (lambda: (LOGITS[None, None], LABELS), "shape"),
+    "one axis": (lambda: (LOGITS.ravel(), LABELS), "shape"),
+    "a number": (lambda: (np.float32(3), LABELS), "shape"),
+    "nothing": (lambda: (None, LABELS), "NoneType"),
+    "empty": (lambda: (LOGITS[:, :, :0], LABELS[:, :0]), "no voxels"),
+    "no images": (lambda: (LOGITS[:0], LABELS[:0]), ""),
+    "empty list": (lambda: ([], []), ""),
+    "lists of two lengths": (lambda: ([LOGITS[0]], [LABELS[0], LABELS[1]]), "2 for 1"),
+    "classes that differ": (lambda: ([LOGITS[0], LOGITS[0][:2]], list(LABELS)), "2 channels"),
+    "ambiguous": (lambda: (np.zeros((3, 3, 5, 5), np.float32), np.zeros((3, 5, 5), int)), "layout="),
+    "more than memory": (lambda: (np.broadcast_to(np.float32(0), (3, 2**28, 2**30)),
+                                  np.broadcast_to(np.uint8(0), (2**28, 2**30))), "shape"),
+    "members of two shapes": (lambda: (segcal.Members(LOGITS, LOGITS[:, :, :5]), LABELS), "shape"),
+    "members of two lengths": (lambda: (segcal.Members(LOGITS, LOGITS[:1]), LABELS), "images"),
+    "no members": (lambda: (segcal.Members(), LABELS), "none"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FITS)
+def test_fit_says_what_is_wrong(case):
+    make, reason = BAD_FITS[case]
+    logits, labels = make()
+    with pytest.raises(ValueError, match=reason) as error:
+        segcal.fit(logits, labels, "ts")
+    assert len(str(error.value)) > 10
+
+
+BAD_OPTIONS = {
+    "unknown method": ({"pipeline": "nope"}, ValueError, "nope"),
+    "no method": ({"pipeline": ""}, ValueError, "cms_ap"),
+    "unknown option": ({"pipeline": "ts(z, nope=1)"}, ValueError, "nope"),
+    "unknown input": ({"input": "scores"}, ValueError, "scores"),
+    "not probabilities": ({"input": "probabilities"}, ValueError, "probabilities"),
+    "unknown layout": ({"layout": "XYZ"}, ValueError, "NCHW"),
+    "layout of other axes": ({"layout": "CHW"}, ValueError, "axes"),
+    "too few classes": ({"classes": ["a", "b"]}, ValueError, "2 classes"),
+    "negative seed": ({"seed": -1}, TypeError, "seed"),
+    "seed of text": ({"seed": "one"}, TypeError, "seed"),
+    "negative threads": ({"threads": -1}, ValueError, "threads|-1"),
+    "little memory": ({"memory": 1000}, ValueError, "memory"),
+    "split of none": ({"split": "gone"}, ValueError, "gone"),
+    "mask of another shape": ({"mask": np.ones((2, 5, 5))}, ValueError, "mask"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_OPTIONS)
+def test_options_are_checked(case):
+    options, kind, reason = BAD_OPTIONS[case]
+    options = {"pipeline": "ts", **options}
+    with pytest.raises(kind, match=reason):
+        segcal.fit(LOGITS, LABELS, options.pop("pipeline"), **options)
+
+
+def test_outputs_are_checked(model):
+    shape = LOGITS.shape
+
+    def refused(out, reason):
+        before = None if not isinstance(out, np.ndarray) else out.tobytes()
+        with pytest.raises(ValueError, match=reason):
+            model.predict_proba(LOGITS, out=out)
+        assert before is None or out.tobytes() == before
+    read_only = np.zeros(shape, np.float32)
+    read_only.flags.writeable = False
+    refused(read_only, "read-only")
+    refused(np.zeros(shape, np.float64), "float64")
+    refused(np.zeros(shape, np.int32), "int32")
+    refused(np.zeros(shape, ">f4"), "byte order")
+    refused(np.zeros((2, 3, 12, 15), np.float32), "shape")
+    refused(np.zeros(shape[1:], np.float32), "shape")
+    refused(np.ma.zeros(shape, np.float32), "MaskedArray")
+    refused([0.0], "list")
+    refused(np.lib.stride_tricks.as_strided(np.zeros(3, np.float32), shape, (0, 4, 0, 0)), "one place")
+    shared = LOGITS.copy()
+    with pytest.raises(ValueError, match="overlaps the memory of member 0"):
+        model.predict_proba(shared, out=shared)
+    np.testing.assert_array_equal(shared, LOGITS)
+    longer = np.zeros((3, *shape[1:]), np.float32)
+    longer[:2] = LOGITS
+    with pytest.raises(ValueError, match="overlaps"):
+        model.predict_proba(longer[:2], out=longer[1:])
+    both = np.zeros(shape[0:1] + shape[2:], np.float32)
+    with pytest.raises(ValueError, match="overlaps"):
+        model.apply(LOGITS, out={"confidence": both, "entropy": both})
+    with pytest.raises(ValueError, match="unknown output"):
+        model.apply(LOGITS, write=["everything"])
+
+
+def test_files_and_text(tmp_path, model):
+    with pytest.raises(OSError, match="gone.json"):
+        segcal.load(tmp_path / "gone.json")
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(ValueError, match="broken.json"):
+        segcal.load(tmp_path / "broken.json")
+    with pytest.raises(OSError, match="nowhere"):
+        model.save(tmp_path / "nowhere" / "model.json")
+    with pytest.raises(OSError, match="gone"):
+        segcal.fit(tmp_path / "gone", None, "ts")
+    with pytest.raises(ValueError, match="beside a data set"):
+        segcal.fit(tmp_path / "gone", LABELS, "ts")
+    with pytest.raises(ValueError, match="model"):
+        segcal.Model.from_json("[]")
+    file = segcal.Dataset([segcal.Case("no.npy", "no.png")], classes=["a", "b"])
+    with pytest.raises(OSError, match="no[.]"):
+        segcal.fit(file, None, "ts")
+    with pytest.raises(ValueError, match="memory"):
+        segcal.Dataset([(LOGITS, LABELS)]).save(tmp_path / "dataset.json")
+    with pytest.raises(ValueError, match="classes"):
+        segcal.Dataset([segcal.Case("no.npy", "no.png")])
+
+
+DTYPES = st.sampled_from(["f2", "f4", "f8", "i4", "u1", "?", "c8", "O", ">f4", "S3", "M8[s]"])
+
+
+@st.composite
+def arrays(draw_one):
+    """Arrays of any type, shape and strides, with all the values a type has."""
+    dtype = np.dtype(draw_one(DTYPES))
+    shape = tuple(draw_one(st.lists(st.integers(0, 5), min_size=0, max_size=6)))
+    if dtype.kind == "f":
+        elements = st.floats(width=dtype.itemsize * 8, allow_nan=True, allow_infinity=True)
+        array = draw_one(hnp.arrays(dtype, shape, elements=elements))
+    else:
+        array = np.zeros(shape, dtype)
+    for axis in range(array.ndim):
+        if draw_one(st.booleans()):
+            array = np.flip(array, axis)
+    if draw_one(st.booleans()):
+        array = array.T
+    return array
+
+
+@given(logits=arrays(), labels=st.one_of(st.none(), arrays()), mask=st.one_of(st.none(), arrays()),
+       layout=st.sampled_from([None, "NC", "CHW", "HWC", "NCHW", "CDHW", "NDHWC"]))
+def test_fit_of_anything_returns_or_raises(logits, labels, mask, layout):
+    try:
+        segcal.fit(logits, labels, "ts", mask=mask, layout=layout, ignore_index=255)
+    except (ValueError, TypeError) as error:
+        assert str(error)
+
+
+@given(logits=arrays(), out=st.one_of(st.none(), arrays()), mask=st.one_of(st.none(), arrays()))
+def test_apply_to_anything_returns_or_raises(model, logits, out, mask):
+    try:
+        result = model.predict_proba(logits, out=out, mask=mask)
+        assert result.shape == logits.shape
+    except (ValueError, TypeError) as error:
+        assert str(error)
+
+
+@given(text=st.one_of(st.text(max_size=40), st.from_regex(r"[a-z_+]{1,12}\([a-z0-9=., ]{0,20}\)")))
+def test_any_text_is_a_pipeline_or_an_error(text):
+    try:
+        segcal.fit(LOGITS[:1, :, :4, :4], LABELS[:1, :4, :4], text, threads=1)
+    except ValueError as error:
+        assert str(error)
+
+
+@given(data=st.data())
+def test_changed_models_load_or_raise(model, data):
+    text = model.to_json()
+    at = data.draw(st.integers(0, len(text) - 1))
+    changed = text[:at] + data.draw(st.characters()) + text[at + data.draw(st.integers(0, 3)):]
+    try:
+        segcal.Model.from_json(changed).predict_proba(LOGITS)
+    except (ValueError, UnicodeError, TypeError) as error:
+        assert str(error)
