@@ -113,31 +113,37 @@ Action SetUpApply(CLI::App& app) {
   app.add_option("model", given->model, "Model file, as written by fit")->required();
   app.add_option("dataset", given->dataset, "Data set file, or a folder holding dataset.json");
   app.add_option("-o,--output", given->output, "Folder to write <case id>.<extension> to");
-  app.add_option("--nnunet",
-                 given->nnunet,
-                 "IN OUT in place of a data set: nnU-Net's predictions, one folder or one per "
-                 "member, and a new folder that nnU-Net's tools read");
+  CLI::Option* nnunet =
+      app.add_option("--nnunet",
+                     given->nnunet,
+                     "IN OUT in place of a data set: nnU-Net's predictions, one folder or one per "
+                     "member, and a new folder that nnU-Net's tools read");
   app.add_option("--images",
                  given->nnunet_options.images,
-                 "With --nnunet: folder of images, for calibrators that look at them");
+                 "With --nnunet: folder of images, for calibrators that look at them")
+      ->needs(nnunet);
   app.add_flag("--force",
                given->nnunet_options.overwrite,
                "With --nnunet: write into a folder that is not empty");
   app.add_option(
-      "--split", given->options.split, "Only the cases of this split (default: all cases)");
+         "--split", given->options.split, "Only the cases of this split (default: all cases)")
+      ->excludes(nnunet);
   app.add_option("--write",
                  given->options.write,
                  "What to write, separated by commas (default probabilities); each may have a "
                  "format of its own: probabilities:npz,labels:nifti")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->excludes(nnunet);
   app.add_option(
          "--format", given->options.format, "File format of all that have none of their own")
       ->check(CLI::IsMember(WritableFormats()))
+      ->excludes(nnunet)
       ->capture_default_str();
   app.add_option("--dtype", given->dtype, "Number type")
       ->check(CLI::IsMember({"f16", "f32"}))
+      ->excludes(nnunet)
       ->capture_default_str();
-  app.add_flag("--compress", given->options.compress, "Deflate .npz files");
+  app.add_flag("--compress", given->options.compress, "Deflate .npz files")->excludes(nnunet);
   app.add_flag("--json", given->json, "Print the result as JSON");
   AddRunFlags(app, &given->run);
   app.footer(ApplyFooter());

@@ -123,7 +123,7 @@ Action SetUpIndex(CLI::App& app) {
   app.add_option("output", given->output, "Data set file to write")->required();
   app.add_option("--members",
                  options.patterns.members,
-                 "Pattern of predictions, with {case} and {member}; or one per member")
+                 "Pattern of predictions, with {case} and {member}, {class}; or one per member")
       ->allow_extra_args(false);
   app.add_option("--labels",
                  options.patterns.labels,
@@ -144,6 +144,10 @@ Action SetUpIndex(CLI::App& app) {
                  "Folders of nnU-Net in place of --members: a trained model, whose validation "
                  "folders have every case once, or folders of predictions, each a member. Its "
                  "dataset.json, with class names and ignore label, is found there, or given here");
+  app.add_flag("--batch",
+               options.batch,
+               "The first axis of every file counts images: item 3 of the file of case b is the "
+               "case b_3");
   app.add_flag("--group-by-fold", options.group_by_fold, "Cases of one nnU-Net fold are a group");
   app.add_option("--name", options.name, "Name of the data set (default: its folder)");
   app.add_option("--ignore-label", options.ignore_label, "Label value of voxels to leave out");
@@ -169,9 +173,8 @@ Action SetUpIndex(CLI::App& app) {
       "--allow-missing", options.allow_missing, "Go on where a case has no labels, image or mask");
   app.add_flag("--json", given->json, "Print the result as JSON");
   app.footer(
-      "Fields: {case}, {member}, {group} (cases of one group stay on one side of a split); * "
-      "matches anything\n"
-      "within a name.\n\nExamples:\n"
+      "Fields: {case}, {member}, {class} (one file per class), {group} (cases of one group stay on "
+      "one side of a split);\n* matches anything within a name.\n\nExamples:\n"
       "  segcal index camvid.json --members 'logits/{member}/{case}.npy' --labels 'gt/{case}.png' "
       "\\\n"
       "    --input logits --ignore-label 255 --split calibration=0.4,validation=0.2,test=0.4\n"

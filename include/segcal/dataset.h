@@ -14,7 +14,8 @@
 
 namespace segcal {
 
-// One array of a case: a file, or a view of the caller's memory. Empty: the case has none.
+// One array of a case: a file, an item of one, a file per class, or a view of the caller's memory.
+// Empty: the case has none.
 class ArraySource {
  public:
   ArraySource() = default;
@@ -22,16 +23,33 @@ class ArraySource {
   ArraySource(std::string path) : path_(std::move(path)) {}
   ArraySource(const char* path) : path_(path) {}
   ArraySource(ArrayView view) : view_(std::move(view)) {}
+  // Item `item` along the first axis of a file: one image of a batch (N, C, H, W) or (N, H, W).
+  static ArraySource Item(std::string path, int64_t item) {
+    ArraySource source(std::move(path));
+    source.item_ = item;
+    return source;
+  }
+  // A prediction with one file per class, in the order of the classes, each (spatial...).
+  static ArraySource PerClass(std::vector<std::string> paths) {
+    ArraySource source(paths.empty() ? std::string() : paths.front());
+    source.class_paths_ = std::move(paths);
+    return source;
+  }
 
   bool empty() const noexcept { return path_.empty() && !view_; }
   bool in_memory() const noexcept { return view_.has_value(); }
-  const std::string& path() const noexcept { return path_; }  // empty where it is in memory
+  // Empty where it is in memory; the first of one file per class.
+  const std::string& path() const noexcept { return path_; }
+  std::optional<int64_t> item() const noexcept { return item_; }
+  const std::vector<std::string>& class_paths() const noexcept { return class_paths_; }
   const ArrayView& view() const { return view_.value(); }
 
   bool operator==(const ArraySource&) const = default;
 
  private:
   std::string path_;
+  std::optional<int64_t> item_;
+  std::vector<std::string> class_paths_;
   std::optional<ArrayView> view_;
 };
 

@@ -13,9 +13,10 @@
 
 namespace segcal {
 
-// File names in which {case}, {member} and {group} stand for one or more characters without a
-// slash (the same text wherever the same field appears twice) and * for any number of them. {case}
-// is required in each.
+// File names in which {case}, {member}, {class} and {group} stand for one or more characters
+// without a slash (the same text wherever the same field appears twice) and * for any number of
+// them. {case} is required in each, except in batches. With {class} a prediction has one file per
+// class.
 struct IndexPatterns {
   // One pattern with {member}, or one per member.
   std::vector<std::string> members;
@@ -46,6 +47,9 @@ struct IndexOptions {
   // Then the input is probabilities, and patterns.labels and patterns.images may be folders. Labels
   // of a trained model that are not given are looked for where nnU-Net keeps them.
   std::vector<std::string> nnunet_folders;
+  // The first axis of every file counts images: item 3 of the file of case "b" is the case "b_3";
+  // where a pattern has no {case}, it is the case "3".
+  bool batch = false;
   bool group_by_fold = false;  // cases of one fold are a group
   // In place of nnU-Net's, where both are given.
   std::optional<int64_t> ignore_label;

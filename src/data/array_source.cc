@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/throw.h"
+#include "formats/composed.h"
 
 namespace segcal {
 namespace {
@@ -55,6 +56,14 @@ std::string FullPath(const Dataset& dataset, const ArraySource& source) {
   return (std::filesystem::path(dataset.folder) / source.path()).string();
 }
 
+std::vector<std::string> FullPaths(const Dataset& dataset, const ArraySource& source) {
+  std::vector<std::string> paths;
+  for (const std::string& path : source.class_paths())
+    paths.push_back((std::filesystem::path(dataset.folder) / path).string());
+  if (paths.empty() && !source.path().empty()) paths.push_back(FullPath(dataset, source));
+  return paths;
+}
+
 std::unique_ptr<Array> OpenView(const ArrayView& view, const std::string& name) {
   if (view.data == nullptr)
     Throw(ErrorCode::kInvalidArgument, "{}: the view has no data (a null pointer)", name);
@@ -75,7 +84,14 @@ std::unique_ptr<Array> OpenSource(const Dataset& dataset,
                                   const OpenOptions& open) {
   if (source.in_memory())
     return OpenView(source.view(), fmt::format("case {}: {}", entry.id, what));
-  return OpenArray(FullPath(dataset, source), open);
+  if (!source.class_paths().empty()) {
+    std::vector<std::unique_ptr<Array>> classes;
+    for (const std::string& path : FullPaths(dataset, source))
+      classes.push_back(OpenArray(path, open));
+    return Stacked(std::move(classes));
+  }
+  std::unique_ptr<Array> array = OpenArray(FullPath(dataset, source), open);
+  return source.item() ? ItemOf(std::move(array), *source.item()) : std::move(array);
 }
 
 }  // namespace segcal

@@ -3,14 +3,17 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "formats/array.h"
 #include "segcal/dataset.h"
 
 namespace segcal {
 
-// Where the file of a source is.
+// Where the file of a source is, the first where there are several.
 std::string FullPath(const Dataset& dataset, const ArraySource& source);
+// All its files; none where it is in memory.
+std::vector<std::string> FullPaths(const Dataset& dataset, const ArraySource& source);
 
 // A view as an array, without a copy; `name` starts messages. An Error unless it has data, a shape
 // and strides that fit each other.

@@ -27,9 +27,10 @@ bool HasShape(const std::string& path, const std::vector<int64_t>& shape) {
 std::string GeometryFile(const Dataset& dataset, const Case& entry, const CaseReader& reader) {
   if (!reader.geometry_file().empty()) return reader.geometry_file();
   std::vector<std::string> candidates;
-  if (!entry.image.path().empty()) candidates.push_back(FullPath(dataset, entry.image));
+  if (!entry.image.path().empty() && !entry.image.item())
+    candidates.push_back(FullPath(dataset, entry.image));
   for (const ArraySource& member : entry.members) {
-    if (member.path().empty()) continue;
+    if (member.path().empty() || member.item()) continue;
     for (const char* ending : {".nii.gz", ".nii"}) {
       std::filesystem::path path = FullPath(dataset, member);
       candidates.push_back(path.replace_extension(ending).string());

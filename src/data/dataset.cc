@@ -31,17 +31,39 @@ void CheckLabelMap(const Dataset& dataset, const std::string& where) {
   }
 }
 
+// "a.npy", {"file": "batch.npy", "item": 3} or {"per_class": ["a_0.nii", "a_1.nii"]}.
+ArraySource ReadSource(const Json& json, const std::string& where) {
+  if (json.is_string()) return json.get<std::string>();
+  if (!json.is_object())
+    Throw(ErrorCode::kBadData,
+          "{} is {}; a path, {{\"file\", \"item\"}} or {{\"per_class\"}} is required",
+          where,
+          json.dump());
+  JsonObject object(json, where);
+  ArraySource source;
+  if (object.Has("per_class")) {
+    source = ArraySource::PerClass(object.Strings("per_class"));
+  } else {
+    const std::string file = object.String("file");
+    source = ArraySource::Item(file, object.Integer("item"));
+  }
+  object.Finish();
+  return source;
+}
+
+ArraySource ReadSourceIfGiven(JsonObject* object, const char* key) {
+  if (!object->Has(key)) return {};
+  return ReadSource(object->Any(key), object->where() + ": \"" + key + "\"");
+}
+
 Case ReadCase(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   Case result;
   result.id = object.String("id");
-  if (object.Has("members")) {
-    for (std::string& path : object.Strings("members"))
-      result.members.emplace_back(std::move(path));
-  }
-  result.labels = object.StringOr("labels", "");
-  result.image = object.StringOr("image", "");
-  result.mask = object.StringOr("mask", "");
+  if (object.Has("members")) result.members = object.Items("members", ReadSource);
+  result.labels = ReadSourceIfGiven(&object, "labels");
+  result.image = ReadSourceIfGiven(&object, "image");
+  result.mask = ReadSourceIfGiven(&object, "mask");
   result.group = object.StringOr("group", "");
   result.split = object.StringOr("split", "");
   if (object.Has("spacing")) result.spacing = object.Numbers("spacing");
@@ -146,20 +168,27 @@ void SetIfGiven(Json* json, const char* key, const std::string& value) {
   if (!value.empty()) (*json)[key] = value;
 }
 
-Json CaseJson(const Case& c, const std::string& where) {
-  const auto path = [&](const ArraySource& source) -> const std::string& {
-    if (!source.in_memory()) return source.path();
+Json SourceJson(const ArraySource& source, const Case& c, const std::string& where) {
+  if (source.in_memory()) {
     Throw(
         ErrorCode::kInvalidArgument,
         "{}: case {} has arrays in memory, which a data set file cannot name: write them to files",
         where,
         c.id);
-  };
+  }
+  if (!source.class_paths().empty()) return Json::object({{"per_class", source.class_paths()}});
+  if (source.item()) return Json::object({{"file", source.path()}, {"item", *source.item()}});
+  return source.path();
+}
+
+Json CaseJson(const Case& c, const std::string& where) {
   Json json = {{"id", c.id}};
-  for (const ArraySource& member : c.members) json["members"].push_back(path(member));
-  SetIfGiven(&json, "labels", path(c.labels));
-  SetIfGiven(&json, "image", path(c.image));
-  SetIfGiven(&json, "mask", path(c.mask));
+  for (const ArraySource& member : c.members)
+    json["members"].push_back(SourceJson(member, c, where));
+  for (const auto& [key, source] :
+       {std::pair{"labels", &c.labels}, std::pair{"image", &c.image}, std::pair{"mask", &c.mask}}) {
+    if (!source->empty()) json[key] = SourceJson(*source, c, where);
+  }
   if (!c.spacing.empty()) json["spacing"] = c.spacing;
   SetIfGiven(&json, "group", c.group);
   SetIfGiven(&json, "split", c.split);

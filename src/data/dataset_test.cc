@@ -41,7 +41,7 @@ Dataset FullDataset() {
   full.split = "calibration";
   Case& bare = dataset.cases.emplace_back();
   bare.id = "0002";
-  bare.members = {"a", "b"};
+  bare.members = {ArraySource::Item("batch.npy", 3), ArraySource::PerClass({"a", "b", "c"})};
   return dataset;
 }
 
@@ -69,6 +69,7 @@ TEST(Dataset, ReadsBackAsItWasWritten) {
   EXPECT_EQ(read.folder, folder.path());
   ASSERT_EQ(read.cases.size(), 2u);
   EXPECT_EQ(read.cases[0].members, written.cases[0].members);
+  EXPECT_EQ(read.cases[1].members, written.cases[1].members);
   EXPECT_EQ(read.cases[0].labels, written.cases[0].labels);
   EXPECT_EQ(read.cases[0].image, written.cases[0].image);
   EXPECT_EQ(read.cases[0].mask, written.cases[0].mask);
@@ -77,6 +78,24 @@ TEST(Dataset, ReadsBackAsItWasWritten) {
   EXPECT_EQ(read.cases[0].split, written.cases[0].split);
   EXPECT_TRUE(read.cases[1].labels.empty());
   EXPECT_TRUE(read.cases[1].spacing.empty());
+}
+
+TEST(Dataset, RefusesArraysThatAreNoneOfItsThreeForms) {
+  const auto refused = [](const std::string& member, const std::string& part) {
+    const TempFolder folder;
+    const std::string path = folder.Put("d.json",
+                                        R"({"segcal_dataset": 1, "classes": ["a"],
+        "input": "logits", "cases": [{"id": "0", "members": [)" +
+                                            member + "]}]}");
+    ExpectError(ErrorCode::kBadData, {"cases[0]", part}, [&] { LoadDataset(path); });
+  };
+  refused("3", "members[0]");
+  refused("[\"a\"]", "members[0]");
+  refused(R"({"file": "a"})", "item");
+  refused(R"({"item": 1})", "file");
+  refused(R"({"file": "a", "item": 1.5})", "item");
+  refused(R"({"file": "a", "item": 1, "per_class": ["b"]})", "unknown field");
+  refused(R"({"per_class": []})", "neither a file nor a view");
 }
 
 TEST(Dataset, WritesTheSameBytesAgain) {

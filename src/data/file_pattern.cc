@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFields[] = {"case", "member", "group"};
+constexpr const char* kFields[] = {"case", "member", "class", "group"};
 
 // A part of a pattern: text as it stands, a star, or a field with its name.
 struct Piece {
@@ -24,7 +24,7 @@ struct Piece {
 Piece Field(const std::string& pattern, const std::string& name) {
   if (std::find(std::begin(kFields), std::end(kFields), name) == std::end(kFields)) {
     Throw(ErrorCode::kInvalidArgument,
-          "{}: unknown field {{{}}}; there are {{case}}, {{member}}, {{group}}",
+          "{}: unknown field {{{}}}; there are {{case}}, {{member}}, {{class}}, {{group}}",
           pattern,
           name);
   }

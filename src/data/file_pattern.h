@@ -7,7 +7,7 @@
 
 namespace segcal {
 
-// A field is a name in braces that stands for part of a path: {case}, {member} or {group}.
+// A field is a name in braces that stands for part of a path: {case}, {member}, {class} or {group}.
 
 // A file found by a pattern, with what its fields stood for.
 struct PatternMatch {
@@ -15,8 +15,8 @@ struct PatternMatch {
   std::map<std::string, std::string> values;  // "case" -> "0001"
 };
 
-// Files whose path has the form of `pattern`: {case}, {member}, {group} stand for one or more
-// characters without a slash (the same text wherever the same field appears twice), * for any
+// Files whose path has the form of `pattern`: {case}, {member}, {class}, {group} stand for one or
+// more characters without a slash (the same text wherever the same field appears twice), * for any
 // number of them. Sorted so that m2 comes before m10. No match is an empty list.
 std::vector<PatternMatch> FindFiles(const std::string& pattern);
 

@@ -7,10 +7,10 @@
 
 #include "core/json.h"
 #include "core/throw.h"
+#include "data/array_source.h"
 #include "data/case_reader.h"
 #include "data/index_files.h"
 #include "data/nnunet.h"
-#include "formats/array.h"
 
 namespace segcal {
 namespace {
@@ -40,9 +40,9 @@ Dataset DescribeDataset(const std::filesystem::path& file,
 }
 
 NnunetFolders FindNnunet(const IndexOptions& options) {
-  if (!options.patterns.members.empty())
+  if (!options.patterns.members.empty() || options.batch)
     Throw(ErrorCode::kInvalidArgument,
-          "{}: folders of nnU-Net and patterns of members cannot be combined",
+          "{}: folders of nnU-Net cannot be combined with patterns of members or batches",
           options.nnunet_folders.front());
   NnunetFolders found =
       FindNnunetFolders(options.nnunet_folders, options.nnunet, options.allow_missing);
@@ -57,13 +57,13 @@ NnunetFolders FindNnunet(const IndexOptions& options) {
 
 // Names classes by the channels of the first prediction, and returns its file.
 std::string NumberClasses(Dataset* dataset) {
-  std::string path =
-      (std::filesystem::path(dataset->folder) / dataset->cases[0].members[0].path()).string();
-  const auto array = OpenArray(path, {.key = dataset->key, .cache_dir = {}});
+  const Case& first = dataset->cases.front();
+  const auto array = OpenSource(
+      *dataset, first, first.members.front(), "member 0", {.key = dataset->key, .cache_dir = {}});
   const std::vector<int64_t>& shape = array->info().shape;
   const int64_t channels = dataset->layout == Layout::kChannelsLast ? shape.back() : shape.front();
   dataset->classes = NumberedClasses(channels);
-  return path;
+  return FullPath(*dataset, first.members.front());
 }
 
 // What is wrong with all cases shows in the first: the number of classes, the layout, the labels.
@@ -83,7 +83,8 @@ IndexResult Index(const std::string& file, const IndexOptions& options) {
                      .notes = {}};
   Dataset& dataset = result.dataset;
   if (nnunet.members.empty()) {
-    IndexFiles(options.patterns, options.allow_missing, &dataset);
+    IndexFiles(options.patterns, {options.allow_missing, options.batch}, &dataset);
+    if (options.batch) SplitBatches(&dataset);
   } else {
     result.notes = IndexNnunet(nnunet, options, &dataset);
   }

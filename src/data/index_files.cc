@@ -5,12 +5,15 @@
 #include <filesystem>
 
 #include "core/throw.h"
+#include "data/file_pattern.h"
 
 namespace segcal {
 namespace {
 
-void CheckHasCase(const std::string& pattern) {
-  if (pattern.find("{case}") == std::string::npos) {
+using Names = std::vector<std::string>;
+
+void CheckHasCase(const std::string& pattern, const IndexRules& rules) {
+  if (!rules.batch && pattern.find("{case}") == std::string::npos) {
     Throw(ErrorCode::kInvalidArgument, "{}: the pattern must contain {{case}}", pattern);
   }
 }
@@ -19,48 +22,64 @@ std::string RelativeTo(const std::string& folder, const std::string& path) {
   return std::filesystem::proximate(path, folder.empty() ? "." : folder).string();
 }
 
-FilesByCase FindByCase(const std::string& pattern) {
-  CheckHasCase(pattern);
+// What a field stood for; empty where the pattern has none.
+std::string Value(const PatternMatch& match, const char* field) {
+  const auto it = match.values.find(field);
+  return it == match.values.end() ? "" : it->second;
+}
+
+// Adds a file to those of its case; false if there is one in its place already.
+bool AddFile(const PatternMatch& match, FilesByCase* files) {
+  const auto [it, fresh] = files->try_emplace(Value(match, "case"));
+  if (fresh) it->second = {.path = match.path, .by_class = {}, .group = Value(match, "group")};
+  const std::string name = Value(match, "class");
+  return name.empty() ? fresh : it->second.by_class.emplace(name, match.path).second;
+}
+
+FilesByCase FindByCase(const std::string& pattern, const IndexRules& rules) {
+  if (pattern.empty()) return {};
+  CheckHasCase(pattern, rules);
   FilesByCase found;
-  for (PatternMatch& match : FindFiles(pattern)) {
-    const std::string id = match.values.at("case");
-    const auto [it, fresh] = found.emplace(id, match);
-    if (!fresh) {
-      Throw(ErrorCode::kInvalidArgument,
-            "{}: two files for case \"{}\": {} and {}",
-            pattern,
-            id,
-            it->second.path,
-            match.path);
-    }
+  for (const PatternMatch& match : FindFiles(pattern)) {
+    if (AddFile(match, &found)) continue;
+    const std::string id = Value(match, "case");
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: two files for case \"{}\": {} and {}",
+          pattern,
+          id,
+          found.at(id).path,
+          match.path);
   }
   return found;
 }
 
+// Adds the files of one pattern to the members they belong to.
+void AddMembers(const std::string& pattern, std::vector<MemberFiles>* members) {
+  for (const PatternMatch& match : FindFiles(pattern)) {
+    const std::string named = Value(match, "member");
+    const std::string& name = named.empty() ? pattern : named;
+    auto member = std::find_if(
+        members->begin(), members->end(), [&](const auto& m) { return m.name == name; });
+    if (member == members->end()) member = members->insert(members->end(), {name, {}});
+    if (AddFile(match, &member->files)) continue;
+    const std::string id = Value(match, "case");
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: case \"{}\" has two files, {} and {}: make the pattern narrower, or let {{member}} "
+          "tell them apart",
+          pattern,
+          id,
+          member->files.at(id).path,
+          match.path);
+  }
+}
+
 // Members in natural order.
-std::vector<MemberFiles> FindMembers(const std::vector<std::string>& patterns) {
+std::vector<MemberFiles> FindMembers(const Names& patterns, const IndexRules& rules) {
   std::vector<MemberFiles> members;
   for (const std::string& pattern : patterns) {
-    CheckHasCase(pattern);
+    CheckHasCase(pattern, rules);
     const size_t before = members.size();
-    for (PatternMatch& match : FindFiles(pattern)) {
-      const auto named = match.values.find("member");
-      const std::string name = named == match.values.end() ? pattern : named->second;
-      auto member = std::find_if(
-          members.begin(), members.end(), [&](const auto& m) { return m.name == name; });
-      if (member == members.end()) member = members.insert(members.end(), {name, {}});
-      const std::string id = match.values.at("case");
-      if (!member->files.emplace(id, match).second) {
-        Throw(ErrorCode::kInvalidArgument,
-              "{}: case \"{}\" has two files, {} and {}: make the pattern narrower, or let "
-              "{{member}} "
-              "tell them apart",
-              pattern,
-              id,
-              member->files.at(id).path,
-              match.path);
-      }
-    }
+    AddMembers(pattern, &members);
     if (members.size() == before) {
       Throw(ErrorCode::kIo,
             "{}: no file matches; a pattern that does not begin with / begins at {}",
@@ -74,63 +93,114 @@ std::vector<MemberFiles> FindMembers(const std::vector<std::string>& patterns) {
   return members;
 }
 
+bool IsNumber(const std::string& text) {
+  return text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// In which order the files of classes are stacked; empty where there is one file for all.
+Names ClassOrder(const CaseMatch& first, Dataset* dataset) {
+  Names order;
+  for (const auto& [name, path] : first.by_class) order.push_back(name);
+  if (order.empty()) return order;
+  std::sort(order.begin(), order.end(), NaturalLess);
+  if (dataset->classes.empty()) {
+    if (!std::all_of(order.begin(), order.end(), IsNumber)) dataset->classes = order;
+    return order;
+  }
+  if (order.size() != dataset->classes.size()) {
+    Throw(ErrorCode::kBadData,
+          "{}: files of {} classes ({}), the data set has {}",
+          first.path,
+          order.size(),
+          fmt::join(order, ", "),
+          dataset->classes.size());
+  }
+  const bool by_name = std::is_permutation(order.begin(), order.end(), dataset->classes.begin());
+  return by_name ? dataset->classes : order;
+}
+
+ArraySource SourceOf(const CaseMatch& match,
+                     const std::string& id,
+                     const Names& classes,
+                     const Dataset& dataset) {
+  if (match.by_class.empty()) return RelativeTo(dataset.folder, match.path);
+  Names paths;
+  for (const std::string& name : classes) {
+    const auto it = match.by_class.find(name);
+    if (it == match.by_class.end())
+      Throw(ErrorCode::kIo, "case \"{}\" has no file of class {}", id, name);
+    paths.push_back(RelativeTo(dataset.folder, it->second));
+  }
+  if (match.by_class.size() != classes.size()) {
+    Throw(ErrorCode::kBadData,
+          "case \"{}\" has files of {} classes, the first case of {}",
+          id,
+          match.by_class.size(),
+          classes.size());
+  }
+  return ArraySource::PerClass(std::move(paths));
+}
+
 // The file of case `id`, relative; empty if there is none and that is allowed.
 std::string Lookup(const FilesByCase& files,
                    const std::string& pattern,
                    const Case& c,
-                   bool allow_missing,
+                   const IndexRules& rules,
                    const Dataset& dataset) {
   if (pattern.empty()) return {};
   const auto it = files.find(c.id);
   if (it != files.end()) return RelativeTo(dataset.folder, it->second.path);
-  if (allow_missing) return {};
+  if (rules.allow_missing) return {};
   Throw(ErrorCode::kIo,
         "{}: no file for case \"{}\" (use --allow-missing to go on without it)",
         pattern,
         c.id);
 }
 
+void CheckSameCases(const std::vector<MemberFiles>& members) {
+  const auto check = [](const MemberFiles& has, const MemberFiles& lacks) {
+    for (const auto& [id, match] : has.files) {
+      if (!lacks.files.contains(id))
+        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, lacks.name);
+    }
+  };
+  for (const MemberFiles& member : members) {
+    check(members.front(), member);
+    check(member, members.front());
+  }
+}
+
 }  // namespace
 
-void IndexFiles(const IndexPatterns& patterns, bool allow_missing, Dataset* dataset) {
-  IndexMembers(FindMembers(patterns.members), patterns, allow_missing, dataset);
+void IndexFiles(const IndexPatterns& patterns, const IndexRules& rules, Dataset* dataset) {
+  IndexMembers(FindMembers(patterns.members, rules), patterns, rules, dataset);
 }
 
 void IndexMembers(const std::vector<MemberFiles>& members,
                   const IndexPatterns& patterns,
-                  bool allow_missing,
+                  const IndexRules& rules,
                   Dataset* dataset) {
-  const auto find = [](const std::string& pattern) {
-    return pattern.empty() ? FilesByCase{} : FindByCase(pattern);
-  };
-  const FilesByCase labels = find(patterns.labels);
-  const FilesByCase images = find(patterns.images);
-  const FilesByCase masks = find(patterns.masks);
-  std::vector<std::string> ids;
-  for (const auto& [id, match] : members.front().files) ids.push_back(id);
+  const FilesByCase labels = FindByCase(patterns.labels, rules);
+  const FilesByCase images = FindByCase(patterns.images, rules);
+  const FilesByCase masks = FindByCase(patterns.masks, rules);
+  CheckSameCases(members);
+  const FilesByCase& first = members.front().files;
+  const Names classes = ClassOrder(first.begin()->second, dataset);
+  Names ids;
+  for (const auto& [id, match] : first) ids.push_back(id);
   std::sort(ids.begin(), ids.end(), NaturalLess);
   for (const std::string& id : ids) {
     Case c;
     c.id = id;
-    for (const auto& [name, files] : members) {
-      const auto it = files.find(id);
-      if (it == files.end())
-        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, name);
-      c.members.push_back(RelativeTo(dataset->folder, it->second.path));
-      const auto group = it->second.values.find("group");
-      if (group != it->second.values.end()) c.group = group->second;
+    for (const MemberFiles& member : members) {
+      const CaseMatch& match = member.files.at(id);
+      c.members.push_back(SourceOf(match, id, classes, *dataset));
+      if (!match.group.empty()) c.group = match.group;
     }
-    c.labels = Lookup(labels, patterns.labels, c, allow_missing, *dataset);
-    c.image = Lookup(images, patterns.images, c, allow_missing, *dataset);
-    c.mask = Lookup(masks, patterns.masks, c, allow_missing, *dataset);
+    c.labels = Lookup(labels, patterns.labels, c, rules, *dataset);
+    c.image = Lookup(images, patterns.images, c, rules, *dataset);
+    c.mask = Lookup(masks, patterns.masks, c, rules, *dataset);
     dataset->cases.push_back(std::move(c));
-  }
-  for (const auto& [name, files] : members) {
-    for (const auto& [id, match] : files) {
-      if (!members.front().files.contains(id)) {
-        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, members.front().name);
-      }
-    }
   }
 }
 

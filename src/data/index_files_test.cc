@@ -24,7 +24,7 @@ Dataset Index(const TempFolder& folder,
   IndexPatterns patterns;
   for (const std::string& pattern : members) patterns.members.push_back(folder.File(pattern));
   if (!labels.empty()) patterns.labels = folder.File(labels);
-  IndexFiles(patterns, allow_missing, &dataset);
+  IndexFiles(patterns, {.allow_missing = allow_missing}, &dataset);
   return dataset;
 }
 
@@ -65,7 +65,7 @@ TEST(IndexFiles, MatchesLabelsImagesMasksAndGroups) {
   patterns.masks = folder.File("mask/{case}.png");
   Dataset dataset;
   dataset.folder = folder.path();
-  IndexFiles(patterns, false, &dataset);
+  IndexFiles(patterns, {}, &dataset);
   const Case& entry = dataset.cases.at(0);
   EXPECT_EQ(entry.group, "pat7");
   EXPECT_EQ(entry.labels, "gt/s1.png");
@@ -80,7 +80,7 @@ TEST(IndexFiles, WritesPathsRelativeToTheDataSetsFolder) {
   dataset.folder = folder.File("sets");
   IndexPatterns patterns;
   patterns.members = {folder.File("elsewhere/{case}.npy")};
-  IndexFiles(patterns, false, &dataset);
+  IndexFiles(patterns, {}, &dataset);
   EXPECT_EQ(dataset.cases.at(0).members[0], "../elsewhere/1.npy");
 }
 
@@ -119,6 +119,45 @@ TEST(IndexFiles, RefusesPatternsThatNameNothingOrTooMuch) {
   });
   ExpectError(ErrorCode::kInvalidArgument, {"two files", "case \"1\""}, [&] {
     Index(folder, {"a/{case}.npy"}, "gt/{case}.*g");
+  });
+}
+
+TEST(IndexFiles, StacksFilesOfClassesInNaturalOrder) {
+  const TempFolder folder;
+  PutAll(folder, {"a/p_0.nii", "a/p_2.nii", "a/p_10.nii"});
+  const Dataset dataset = Index(folder, {"{case}/p_{class}.nii"});
+  ASSERT_EQ(dataset.cases.size(), 1u);
+  EXPECT_EQ(dataset.cases[0].members,
+            (Sources{ArraySource::PerClass({"a/p_0.nii", "a/p_2.nii", "a/p_10.nii"})}));
+  EXPECT_TRUE(dataset.classes.empty());  // numbers are no names
+}
+
+TEST(IndexFiles, TakesClassesByTheirNames) {
+  const TempFolder folder;
+  PutAll(folder, {"a_sky.npy", "a_car.npy", "b_sky.npy", "b_car.npy"});
+  EXPECT_EQ(Index(folder, {"{case}_{class}.npy"}).classes, (Names{"car", "sky"}));
+  Dataset dataset;
+  dataset.folder = folder.path();
+  dataset.classes = {"sky", "car"};
+  IndexPatterns patterns;
+  patterns.members = {folder.File("{case}_{class}.npy")};
+  IndexFiles(patterns, {}, &dataset);
+  EXPECT_EQ(dataset.cases.at(1).members,
+            (Sources{ArraySource::PerClass({"b_sky.npy", "b_car.npy"})}));
+  dataset.classes = {"sky", "car", "road"};
+  ExpectError(ErrorCode::kBadData, {"2 classes (car, sky)", "has 3"}, [&] {
+    IndexFiles(patterns, {}, &dataset);
+  });
+}
+
+TEST(IndexFiles, RefusesCasesThatLackTheFileOfAClass) {
+  const TempFolder folder;
+  PutAll(folder, {"a_0.npy", "a_1.npy", "b_0.npy"});
+  ExpectError(
+      ErrorCode::kIo, {"case \"b\"", "class 1"}, [&] { Index(folder, {"{case}_{class}.npy"}); });
+  PutAll(folder, {"b_1.npy", "b_2.npy"});
+  ExpectError(ErrorCode::kBadData, {"case \"b\"", "3 classes"}, [&] {
+    Index(folder, {"{case}_{class}.npy"});
   });
 }
 

@@ -52,10 +52,7 @@ std::string DescribeMembers(const NnunetFolders& found) {
                        found.members.size() == 1 ? "" : "s, each a member");
   }
   std::set<std::string> folds;
-  for (const auto& [id, match] : first.files) {
-    const auto fold = match.values.find("group");
-    if (fold != match.values.end()) folds.insert(fold->second);
-  }
+  for (const auto& [id, match] : first.files) folds.insert(match.group);
   return fmt::format(
       "{} cases out of fold: each was predicted by the one of {} folds that was not "
       "trained on it",
@@ -79,7 +76,7 @@ std::vector<std::string> IndexNnunet(const NnunetFolders& found,
   std::vector<std::string> notes = {DescribeMembers(found)};
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   const IndexPatterns patterns = FindTruth(found, options.patterns, &notes);
-  IndexMembers(found.members, patterns, options.allow_missing, dataset);
+  IndexMembers(found.members, patterns, {.allow_missing = options.allow_missing}, dataset);
   if (!options.group_by_fold) {
     for (Case& c : dataset->cases) c.group.clear();
   }

@@ -162,9 +162,9 @@ void AddCases(const Predictions& predictions,
   }
   FilesByCase& files = (*members)[static_cast<size_t>(key - keys->begin())].files;
   for (const std::string& id : cases) {
-    PatternMatch match{.path = (predictions.folder / (id + ".npz")).string(),
-                       .values = {{"case", id}}};
-    if (!predictions.fold.empty()) match.values["group"] = predictions.fold;
+    const CaseMatch match{.path = (predictions.folder / (id + ".npz")).string(),
+                          .by_class = {},
+                          .group = predictions.fold};
     const auto [it, fresh] = files.emplace(id, match);
     if (!fresh) {
       Throw(ErrorCode::kBadData,

@@ -95,7 +95,8 @@ class ApplyJob {
   void CheckOutputs() const {
     std::set<std::filesystem::path> inputs;
     const auto add = [&](const ArraySource& source) {
-      if (!source.path().empty()) inputs.insert(Resolved(FullPath(stream_.dataset(), source)));
+      for (const std::string& path : FullPaths(stream_.dataset(), source))
+        inputs.insert(Resolved(path));
     };
     for (const Case& c : stream_.dataset().cases) {
       for (const ArraySource& member : c.members) add(member);

@@ -52,7 +52,7 @@ Dataset DescribePredictions(const Model& model,
   IndexPatterns patterns;
   if (!images.empty())
     patterns.images = (fs::path(images) / ("{case}_0000" + found.file_ending)).string();
-  IndexMembers(found.members, patterns, /*allow_missing=*/false, &dataset);
+  IndexMembers(found.members, patterns, {}, &dataset);
   return dataset;
 }
 

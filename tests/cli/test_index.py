@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from program import fails, inspect, run
+from program import change, fails, inspect, run, small_dataset
 
 
 def touch(folder, *names, shape=(3, 4, 5)):
@@ -154,3 +154,52 @@ def test_splits_and_missing_labels_are_counted(tmp_path):
                   "calibration=0.5,test=0.5", cwd=tmp_path).stdout
     assert "splits: calibration 2, test 2" in printed
     assert "without labels: 1 of 4 cases" in printed
+
+
+def test_batches_have_a_case_per_item(tmp_path):
+    rng = np.random.default_rng(1)
+    logits = rng.normal(0, 3, (4, 3, 5, 6)).astype(np.float32)
+    np.save(tmp_path / "logits.npy", logits)
+    np.save(tmp_path / "labels.npy", logits.argmax(1).astype(np.uint8))
+    for name, save in (("a", np.savez_compressed), ("b", np.savez)):
+        save(tmp_path / f"z_{name}.npz", logits=logits)
+        save(tmp_path / f"y_{name}.npz", logits.argmax(1).astype(np.int64))
+    content = index(tmp_path, "--batch", "--members", "logits.npy", "--labels", "labels.npy")
+    assert [case["id"] for case in content["cases"]] == ["0", "1", "2", "3"]
+    assert content["cases"][2]["members"] == [{"file": "logits.npy", "item": 2}]
+    content = index(tmp_path, "--batch", "--members", "z_{case}.npz", "--labels", "y_{case}.npz")
+    assert [case["id"] for case in content["cases"]] == [f"{b}_{k}" for b in "ab" for k in range(4)]
+    run("fit", tmp_path, "-p", "ts(z)", "-o", tmp_path / "m.json")
+    run("apply", tmp_path / "m.json", tmp_path, "-o", tmp_path / "out", "--write", "labels")
+    for case in content["cases"]:
+        labels = np.load(tmp_path / "out" / f"{case['id']}.npy")
+        assert np.array_equal(labels, logits[int(case["id"][2:])].argmax(0))
+    np.save(tmp_path / "labels.npy", np.zeros((3, 5, 6), np.uint8))
+    message = fails(3, "index", "x.json", "--input", "logits", "--batch", "--members", "logits.npy",
+                    "--labels", "labels.npy", cwd=tmp_path)
+    assert "labels.npy" in message and "3 items" in message
+    change(tmp_path / "dataset.json", lambda d: d["cases"][0]["members"][0].update(item=4))
+    assert "no item 4" in fails(3, "inspect", tmp_path)
+
+
+def test_one_file_per_class(tmp_path):
+    rng = np.random.default_rng(1)
+    logits = rng.normal(0, 3, (2, 3, 5, 6)).astype(np.float32)
+    for k, case in enumerate(("a", "b")):
+        (tmp_path / case).mkdir()
+        for c, name in enumerate(("sky", "road", "car")):
+            np.save(tmp_path / case / f"{case}_{name}.npy", logits[k, c])
+    options = ("--members", "{case}/{case}_{class}.npy")
+    assert index(tmp_path, *options)["classes"] == ["car", "road", "sky"]
+    content = index(tmp_path, *options, "--classes", "sky,road,car")
+    assert content["cases"][1]["members"] == [
+        {"per_class": ["b/b_sky.npy", "b/b_road.npy", "b/b_car.npy"]}]
+    model = small_dataset(tmp_path / "fit", num_classes=3)
+    change(model, lambda d: d.update(classes=["sky", "road", "car"]))
+    run("fit", model, "-p", "ts(z)", "-o", tmp_path / "m.json")
+    run("apply", tmp_path / "m.json", tmp_path, "-o", tmp_path / "out", "--write", "labels")
+    assert np.array_equal(np.load(tmp_path / "out" / "b.npy"), logits[1].argmax(0))
+    np.save(tmp_path / "b" / "b_sky.npy", logits[0, 0, :4])
+    assert "alike" in fails(3, "apply", tmp_path / "m.json", tmp_path, "-o", tmp_path / "x")
+    (tmp_path / "b" / "b_sky.npy").unlink()
+    assert "class sky" in fails(4, "index", "x.json", "--input", "logits", *options, cwd=tmp_path)

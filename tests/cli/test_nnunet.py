@@ -161,6 +161,8 @@ def test_output_folders_are_checked_before_any_work(calibrated, tmp_path):
     (tmp_path / "file").write_text("")
     assert "no folder" in fails(4, "apply", calibrator, "--nnunet", folder, tmp_path / "file")
     assert "IN and OUT" in fails(2, "apply", calibrator, "--nnunet", folder)
+    assert "--write" in fails(2, "apply", calibrator, "--write", "labels", "--nnunet", folder, "x")
+    assert "--nnunet" in fails(2, "apply", calibrator, "d.json", "-o", "x", "--images", "y")
 
 
 def test_what_is_missing_is_said(calibrated, tmp_path):
