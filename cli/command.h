@@ -28,6 +28,7 @@ struct Command {
 Action SetUpApply(CLI::App& app);
 Action SetUpCorrupt(CLI::App& app);
 Action SetUpEvaluate(CLI::App& app);
+Action SetUpExport(CLI::App& app);
 Action SetUpFit(CLI::App& app);
 Action SetUpIndex(CLI::App& app);
 Action SetUpInspect(CLI::App& app);

@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"apply", "Write calibrated probabilities", &SetUpApply},
     {"evaluate", "Measure calibration and segmentation quality", &SetUpEvaluate},
     {"corrupt", "Corrupt images, to see how predictions hold up", &SetUpCorrupt},
+    {"export", "Write a model as an ONNX graph", &SetUpExport},
     {"verify", "Check what a model declares, on the values it emits", &SetUpVerify},
 };
 

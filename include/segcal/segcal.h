@@ -16,6 +16,7 @@
 #include "segcal/inspect.h"      // IWYU pragma: export
 #include "segcal/methods.h"      // IWYU pragma: export
 #include "segcal/model.h"        // IWYU pragma: export
+#include "segcal/onnx.h"         // IWYU pragma: export
 #include "segcal/run_options.h"  // IWYU pragma: export
 #include "segcal/simulate.h"     // IWYU pragma: export
 #include "segcal/statistics.h"   // IWYU pragma: export

@@ -5,6 +5,7 @@
 #include "core/json.h"
 #include "core/throw.h"
 #include "methods/shared/calibrator_info.h"
+#include "methods/shared/graph.h"
 #include "methods/shared/mixture_fit.h"
 
 namespace segcal {
@@ -99,6 +100,16 @@ class EnsembleTemperature final : public PixelCalibrator {
 
   void ApplyTile(const Tile& tile, const TileProbs& out) const override {
     MixtureTile(tile, mixture_, out);
+  }
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
+    const auto weighted = [&](int k, const std::string& probs) {
+      return g->Op("Mul", {probs, g->Scalar(mixture_.weights[k])});
+    };
+    const std::string tempered = g->Softmax(g->Op("Mul", {in.logits, g->Scalar(mixture_.beta)}));
+    const std::string both =
+        g->Op("Add", {weighted(0, tempered), weighted(1, g->Softmax(in.logits))});
+    const double uniform = mixture_.weights[2] / static_cast<double>(in.num_classes);
+    return g->Op("Add", {both, g->Scalar(uniform)});
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "methods/shared/calibrator_info.h"
 #include "methods/shared/class_cells.h"
 #include "methods/shared/emit_buffer.h"
+#include "methods/shared/graph.h"
 #include "methods/shared/map_probs.h"
 
 namespace segcal {
@@ -228,6 +229,17 @@ class HistogramBinning final : public PixelCalibrator {
     SEGCAL_DCHECK(!histograms_.empty());
     const auto g = [this](int64_t c, float p) { return histograms_[static_cast<size_t>(c)].At(p); };
     MapProbsTile(tile, g, out);
+  }
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
+    SEGCAL_DCHECK(!histograms_.empty());
+    GraphTable uppers;
+    std::vector<std::vector<float>> values;
+    for (const Histogram& histogram : histograms_) {
+      uppers.keys.push_back(histogram.upper);
+      values.emplace_back(histogram.values.begin(), histogram.values.end());
+    }
+    const std::string probs = g->Softmax(in.logits);
+    return RenormaliseInGraph(GraphSearch(uppers, probs, g).AtFirstAbove(values), probs, g);
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "methods/shared/applied_loss.h"
 #include "methods/shared/calibrator_info.h"
 #include "methods/shared/class_cells.h"
+#include "methods/shared/graph.h"
 #include "methods/shared/map_probs.h"
 #include "methods/shared/monotone_map.h"
 
@@ -109,6 +110,14 @@ class IsotonicCalibration final : public PixelCalibrator {
       return maps_[static_cast<size_t>(c)].At(p);
     };
     MapProbsTile(tile, g, out);
+  }
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
+    SEGCAL_DCHECK(!maps_.empty());
+    const std::string probs = g->Softmax(in.logits);
+    std::string mapped = MonotoneMap::AddToGraph(maps_, probs, g);
+    if constexpr (kPooled)
+      mapped = g->Op("Add", {mapped, g->Op("Mul", {probs, g->Scalar(kStrictness)})});
+    return RenormaliseInGraph(mapped, probs, g);
   }
 
  private:

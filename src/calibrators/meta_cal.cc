@@ -11,6 +11,7 @@
 #include "methods/shared/applied_loss.h"
 #include "methods/shared/calibrator_info.h"
 #include "methods/shared/entropy_split.h"
+#include "methods/shared/graph.h"
 
 namespace segcal {
 namespace {
@@ -37,6 +38,17 @@ struct MetaCalOptions {
     TemperatureOptions::Fields(self.temperature, field);
   }
 };
+
+// The entropy of softmax(z) (MC1), one channel; one of the largest classes is the decision.
+std::string EntropyInGraph(const GraphInput& in, OnnxBuilder* g) {
+  const std::string exps = g->Op("Exp", {in.logits});
+  const std::string wins = IsDecision(in.decision, in.num_classes, g);
+  const std::string others =
+      g->OverChannels("ReduceSum", g->Op("Where", {wins, g->Scalar(0.0), exps}));
+  const std::string moment = g->OverChannels("ReduceSum", g->Op("Mul", {in.logits, exps}));
+  const std::string mean = g->Op("Div", {moment, g->Op("Add", {others, g->Scalar(1.0)})});
+  return g->Op("Sub", {g->LogOnePlus(others), mean});
+}
 
 // Uniform where the entropy of softmax(z) is above gamma, else softmax(beta z) (MC6). The star
 // keeps the decision.
@@ -104,6 +116,14 @@ class MetaCal final : public PixelCalibrator {
       for (int64_t c = 0; c < tile.num_classes; ++c) out.probs[c * kTileVoxels + v] = uniform;
       if (tile.labels[v] != kNoLabel) out.log_label[v] = log_uniform;
     }
+  }
+
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
+    const std::string tempered = g->Softmax(g->Op("Mul", {in.logits, g->Scalar(beta_)}));
+    if (gamma_ == kInfinity) return tempered;
+    const std::string sent_away = g->Op("Greater", {EntropyInGraph(in, g), g->Scalar(gamma_)});
+    const double uniform = 1.0 / static_cast<double>(in.num_classes);
+    return g->Op("Where", {sent_away, g->Scalar(uniform), tempered});
   }
 
   bool TemperatureTile(const Tile& tile, float* out) const override {

@@ -5,6 +5,7 @@
 #include "core/options.h"
 #include "kernels/softmax.h"
 #include "methods/shared/calibrator_info.h"
+#include "methods/shared/graph.h"
 
 namespace segcal {
 namespace {
@@ -35,6 +36,9 @@ class NoCalibration final : public PixelCalibrator {
   }
   void ApplyTile(const Tile& tile, const TileProbs& out) const override {
     SoftmaxTile(tile, 1.0, out);
+  }
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
+    return g->Softmax(in.logits);
   }
   bool TemperatureTile(const Tile&, float* out) const override {
     std::fill_n(out, kTileVoxels, 1.0f);

@@ -88,6 +88,9 @@ class Selective final : public Calibrator {
   std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
                                         const Pooling& pooling,
                                         const BindOptions& options) const override;
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
+    return scaling_.AddToGraph(in, base_->AddToGraph(in, g), *base_, g);
+  }
 
  private:
   void TrainSelector(const FitContext& context, const TrainingCases& cases, FitOutcome* outcome);

@@ -4,6 +4,7 @@
 #include "core/json.h"
 #include "kernels/softmax.h"
 #include "methods/shared/calibrator_info.h"
+#include "methods/shared/graph.h"
 #include "methods/shared/temperature_fit.h"
 
 namespace segcal {
@@ -37,6 +38,9 @@ class TemperatureScaling final : public PixelCalibrator {
   }
   void ApplyTile(const Tile& tile, const TileProbs& out) const override {
     SoftmaxTile(tile, beta_, out);
+  }
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
+    return g->Softmax(g->Op("Mul", {in.logits, g->Scalar(beta_)}));
   }
   bool TemperatureTile(const Tile&, float* out) const override {
     std::fill_n(out, kTileVoxels, static_cast<float>(1.0 / beta_));

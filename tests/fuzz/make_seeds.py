@@ -84,6 +84,42 @@ def image_files(kind):
         yield buffer.getvalue()
 
 
+def varint(value):
+    """Seven bits a byte, low ones first."""
+    return bytes([value]) if value < 128 else bytes([value % 128 + 128]) + varint(value // 128)
+
+
+def proto(*fields):
+    """A message of protocol buffers from (number, value): whole numbers, text, bytes of a message."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+            continue
+        content = value.encode() if isinstance(value, str) else value
+        out += varint(number << 3 | 2) + varint(len(content)) + content
+    return out
+
+
+def onnx_files():
+    """Networks of one node with an output "logits" of two classes; one with a branch inside, one with other weights."""
+    def value(name, kind, *sizes):
+        shape = proto(*((1, proto((1, size) if isinstance(size, int) else (2, size))) for size in sizes))
+        return proto((1, name), (2, proto((1, proto((1, kind), (2, shape))))))
+
+    def model(opset, kind, sizes, *parts):
+        node = proto((1, "image"), (2, "logits"), (4, "Identity"))
+        graph = proto((1, node), (2, "net"), *parts, (11, value("image", kind, *sizes)),
+                      (12, value("logits", kind, *sizes)))
+        return proto((1, 8), (2, "seed"), (7, graph), (8, proto((1, ""), (2, opset))), (14, proto((1, "k"), (2, "v"))))
+
+    branch = proto((2, "x"), (4, "If"), (5, proto((1, "then_branch"), (6, proto((1, proto((2, "y"))))), (20, 5))))
+    weights = proto((1, 1), (2, 1), (8, "w"), (13, proto((1, "location"), (2, "w.bin"))), (14, 1))
+    yield model(13, 1, ("n", 2, "h", "w"))
+    yield model(18, 10, (1, 2, 8, 8, 8), (1, branch))
+    yield model(21, 1, ("n", "c", 4, 4), (5, weights))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     seeds = {
@@ -92,6 +128,7 @@ def main():
         "nifti": nifti_files(),
         "png": image_files("PNG"),
         "jpeg": image_files("JPEG"),
+        "onnx": onnx_files(),
     }
     for name, files in seeds.items():
         (folder / name).mkdir(parents=True, exist_ok=True)

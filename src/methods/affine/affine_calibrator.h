@@ -37,6 +37,7 @@ class AffineCalibrator : public PixelCalibrator {
   std::vector<Claim> Claims() const override;
   void SetParameters(const Json& json, int64_t num_classes, const std::string& where) override;
   void ApplyTile(const Tile& tile, const TileProbs& out) const override;
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override;
 
  private:
   AffineShape ShapeFor(int64_t num_classes) const;

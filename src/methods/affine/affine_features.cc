@@ -6,9 +6,6 @@
 namespace segcal {
 namespace {
 
-// Raw logits may be as large as float32; beyond this, sums of them times weights would overflow.
-constexpr double kMaxFeature = 1e28;
-
 // The values of these voxels: in place, or gathered in `scratch` [kTileVoxels].
 const float* ValuesAt(std::span<const int32_t> voxels, const float* row, float* scratch) {
   if (AreNeighbours(voxels)) return row + voxels.front();

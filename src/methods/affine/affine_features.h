@@ -9,6 +9,9 @@
 
 namespace segcal {
 
+// Raw logits may be as large as float32; beyond this, sums of them times weights would overflow.
+inline constexpr double kMaxFeature = 1e28;
+
 // Where the features of some voxels go: rows of kTileVoxels, from the lane of the first voxel on.
 struct FeatureLanes {
   float* features;  // [num_features - 1][kTileVoxels]

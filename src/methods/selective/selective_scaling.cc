@@ -10,8 +10,6 @@
 namespace segcal {
 namespace {
 
-constexpr double kSmallestProb = 0x1p-126;
-
 double LogOf(float prob) { return std::log(std::max(static_cast<double>(prob), kSmallestProb)); }
 
 // What (SS8) in logarithms takes: the largest, and that of the sum of what is left after division.

@@ -13,6 +13,9 @@ namespace segcal {
 // have.
 inline constexpr double kLargestTemperature = 1e10;
 
+// What is taken for the logarithm of 0.
+inline constexpr double kSmallestProb = 0x1p-126;
+
 // Divides the logarithms of the emitted probabilities of voxel v by a temperature and normalises
 // them again (SS8); the winner stays strictly largest.
 void ScaleVoxel(
@@ -30,6 +33,11 @@ struct SelectiveScaling {
              const Calibrator& base,
              const BoundCalibrator& bound,
              const TileProbs& out) const;
+  // The same of the values that a base has added to a graph.
+  std::string AddToGraph(const GraphInput& in,
+                         const std::string& probs,
+                         const Calibrator& base,
+                         OnnxBuilder* g) const;
 };
 
 // How well a selector finds mispredictions on some voxels.

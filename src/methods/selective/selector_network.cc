@@ -14,9 +14,6 @@ namespace segcal {
 namespace {
 
 constexpr uint64_t kWeightStream = 0x53454C4543540000;
-constexpr double kTinyProb = 1e-16;
-// Above this, log(p + 1e-16) is log p in float32.
-constexpr float kPlainLog = -20.0f;
 
 }  // namespace
 

@@ -12,11 +12,18 @@
 
 namespace segcal {
 
+struct GraphInput;
+class OnnxBuilder;
+
 // The selector of docs/methods/selective.md: three dense layers without bias, each normalised and
 // rectified, then one with bias and two scores, "correct" and "mispredicted" (SS2-SS4).
 inline constexpr int kHiddenLayers = 3;
 // Added to a variance before its root (SS3).
 inline constexpr double kVarianceFloor = 1e-5;
+// Added to a probability before its logarithm (SS1). Above the second number that changes nothing
+// in float32.
+inline constexpr double kTinyProb = 1e-16;
+inline constexpr float kPlainLog = -20.0f;
 
 // Where the numbers of each layer stand in the one vector that training moves.
 class SelectorShape {
@@ -87,6 +94,9 @@ class Selector {
 
   // 1 where the voxel is taken for a misprediction, [kTileVoxels].
   void Flag(const Tile& tile, uint8_t* flagged) const;
+
+  // The same in a graph: bool, one channel.
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const;
 
   // With the numbers and statistics of every layer.
   Json ToJson() const;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/throw.h"
+
 namespace segcal {
 namespace {
 
@@ -27,6 +29,10 @@ BindOptions MakeBindOptions(const CaseStream& stream) {
       std::clamp<int64_t>(stream.num_cases(), 1, std::max<int64_t>(1, stream.num_workers())));
   return {.threads = std::max(1, stream.num_workers() / at_once),
           .memory = stream.memory() / 8 / at_once};
+}
+
+std::string Calibrator::AddToGraph(const GraphInput&, OnnxBuilder*) const {
+  Throw(ErrorCode::kUnsupported, "this calibrator cannot be exported to ONNX");
 }
 
 std::unique_ptr<BoundCalibrator> PixelCalibrator::Bind(const CaseReader&,

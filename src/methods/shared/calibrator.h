@@ -16,6 +16,9 @@
 
 namespace segcal {
 
+struct GraphInput;
+class OnnxBuilder;
+
 // What binding a calibrator to a case may use. The result does not depend on it.
 struct BindOptions {
   int threads = 1;
@@ -52,6 +55,10 @@ class Calibrator {
   virtual std::vector<Claim> Claims() const { return {}; }
   // `where` names the model file in messages.
   virtual void SetParameters(const Json& json, int64_t num_classes, const std::string& where) = 0;
+
+  // Adds the map to an ONNX graph; the name of the probabilities (N, C, spatial...), to which the
+  // winner rule is still to be applied. An Error unless the method can be exported.
+  virtual std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const;
 
   // Whatever has to be computed from the whole case happens here; the calibrator and the case
   // outlive the result.

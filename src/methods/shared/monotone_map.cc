@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/json.h"
 #include "core/throw.h"
+#include "methods/shared/graph.h"
 #include "optim/isotonic.h"
 
 namespace segcal {
@@ -42,6 +44,12 @@ std::vector<float> ReadFloats(JsonObject* object, const std::string& key) {
     floats.push_back(static_cast<float>(value));
   }
   return floats;
+}
+
+// Finite also across the smallest gaps.
+float SlopeTo(float gap, double rise) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return static_cast<float>(std::min(rise / static_cast<double>(gap), kLargest));
 }
 
 }  // namespace
@@ -87,6 +95,33 @@ double MonotoneMap::SmallestRise() const noexcept {
     smallest = std::min(smallest, values_[i] - values_[i - 1]);
   }
   return smallest;
+}
+
+// From the end of the block that begins below x: its value, and the line to the next one, which is
+// flat behind the last.
+std::string MonotoneMap::AddToGraph(const std::vector<MonotoneMap>& maps,
+                                    const std::string& x,
+                                    OnnxBuilder* g) {
+  GraphTable lowers{.keys = {}, .count_equal = true};
+  std::vector<std::vector<float>> uppers, values, slopes, nexts;
+  for (const MonotoneMap& map : maps) {
+    lowers.keys.push_back(map.lower_);
+    uppers.push_back(map.upper_);
+    values.emplace_back(map.values_.begin(), map.values_.end());
+    slopes.emplace_back(map.values_.size(), 0.0f);
+    nexts.emplace_back(values.back());
+    for (size_t k = 0; k + 1 < map.values_.size(); ++k) {
+      slopes.back()[k] =
+          SlopeTo(map.lower_[k + 1] - map.upper_[k], map.values_[k + 1] - map.values_[k]);
+      nexts.back()[k] = values.back()[k + 1];
+    }
+  }
+  GraphSearch search(lowers, x, g);
+  const std::string beyond =
+      g->Op("Max", {g->Op("Sub", {x, search.AtLastBelow(uppers)}), g->Scalar(0.0)});
+  const std::string rise = g->Op("Mul", {beyond, search.AtLastBelow(slopes)});
+  const std::string line = g->Op("Add", {search.AtLastBelow(values), rise});
+  return g->Op("Min", {line, search.AtLastBelow(nexts)});
 }
 
 Json MonotoneMap::ToJson() const {

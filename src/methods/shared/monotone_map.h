@@ -10,6 +10,8 @@
 
 namespace segcal {
 
+class OnnxBuilder;
+
 // A non-decreasing function of a probability (IR2): constant on the stretches [lower, upper] of its
 // blocks, linear between them, constant beyond the ends.
 class MonotoneMap {
@@ -25,6 +27,11 @@ class MonotoneMap {
   int64_t num_blocks() const noexcept { return static_cast<int64_t>(values_.size()); }
   // The smallest difference of neighbouring values, 0 for a single block: not negative.
   double SmallestRise() const noexcept;
+
+  // Every class of x (N, C, spatial...) through its map, or all through a single one.
+  static std::string AddToGraph(const std::vector<MonotoneMap>& maps,
+                                const std::string& x,
+                                OnnxBuilder* g);
 
   Json ToJson() const;
   // Strict: as many of each, stretches ascending and apart, values ascending in [0, 1].

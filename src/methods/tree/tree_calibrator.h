@@ -33,6 +33,7 @@ class TreeCalibrator final : public Calibrator {
   std::unique_ptr<BoundCalibrator> Bind(const CaseReader& reader,
                                         const Pooling& pooling,
                                         const BindOptions& options) const override;
+  std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override;
 
  private:
   const TreeVariant& variant_;
