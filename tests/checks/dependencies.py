@@ -19,7 +19,7 @@ LEVELS = [
     ["stats", "simulate", "corrupt"],
     ["pipeline"],
     ["verify", "results"],
-    ["report", "export"],
+    ["report", "export", "capi"],
 ]
 LEVEL_OF = {name: level for level, names in enumerate(LEVELS) for name in names}
 

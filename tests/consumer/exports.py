@@ -27,6 +27,7 @@ def shown(library):
     symbols = subprocess.run(["nm", "-DC", "--defined-only", library], check=True,
                              capture_output=True, text=True).stdout
     lines = [line.split(maxsplit=2)[2] for line in symbols.splitlines() if len(line.split()) > 2]
+    lines += [f"segcal::{line}" for line in lines if line.startswith("segcal_")]  # of the C interface
     own = [re.match(r"(?:(?:vtable|typeinfo|typeinfo name) for )?segcal::(?:\(anonymous namespace\)::)?(\w+)",
                     line) for line in lines]
     return {match.group(1) for match in own if match}

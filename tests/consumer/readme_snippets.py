@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""readme_snippets.py README.md OUT: the C++ blocks of the README, verbatim, as OUT/snippet_<n>.cc."""
+"""readme_snippets.py README.md OUT: the C++ and C blocks of the README, verbatim, as OUT/snippet_<n>.cc and .c."""
 
 import pathlib
 import re
@@ -12,13 +12,14 @@ def snippets(text, language):
 
 
 def main(readme, out):
-    blocks = snippets(pathlib.Path(readme).read_text(encoding="utf-8"), "cpp")
-    if not blocks:
-        sys.exit(f"{readme}: has no C++ block")
     folder = pathlib.Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for number, block in enumerate(blocks):
-        (folder / f"snippet_{number}.cc").write_text(block, encoding="utf-8")
+    for language, ending in (("cpp", "cc"), ("c", "c")):
+        blocks = snippets(pathlib.Path(readme).read_text(encoding="utf-8"), language)
+        if not blocks:
+            sys.exit(f"{readme}: has no {language} block")
+        for number, block in enumerate(blocks):
+            (folder / f"snippet_{number}.{ending}").write_text(block, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -40,6 +40,12 @@ for model in half strided mixed; do cmp "$scratch/memory/$model.json" "$scratch/
 # The README's data set has a name of its own.
 sed 's/"name": "mine"/"name": ""/' "$scratch/memory/memory.json" | cmp - "$scratch/memory/program.json"
 
+echo "from C"
+"$scratch/by_cmake/consumer_c" "$scratch/memory/program.json"
+if [[ -e $prefix/lib/libsegcal.so ]]; then
+  python3 "$here/ctypes_check.py" "$prefix/lib/libsegcal.so" "$scratch/memory/program.json"
+fi
+
 # Until 1.0 a minor version may change the interface.
 for version in 99 0.1; do
   echo "find_package refuses version $version"

@@ -12,9 +12,9 @@ namespace {
 // Takes two classes, whatever the network is.
 Model TwoClasses() {
   return Model::FromJson(
-      R"({"segcal_model": 1, "pipeline": "ts(z)", "classes": ["a", "b"], "input": "logits",
+      R"json({"segcal_model": 1, "pipeline": "ts(z)", "classes": ["a", "b"], "input": "logits",
           "floor": -87.0, "properties": {"translation_invariant": true, "preserves": "order"},
-          "parameters": {"beta": 0.5}, "fit": null})");
+          "parameters": {"beta": 0.5}, "fit": null})json");
 }
 
 // What a calibrator could be put behind can be read again, and another one put behind it.
