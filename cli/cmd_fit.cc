@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "segcal/compare.h"
 #include "segcal/files.h"
 #include "segcal/fit.h"
 #include "segcal/methods.h"
@@ -20,6 +21,7 @@ struct FitArguments {
   std::string dataset;
   std::vector<std::string> pipelines = {"ts(z)"};
   std::string output;
+  std::string select = "folds";
   FitOptions options;
   RunFlags run;
   bool json = false;
@@ -40,7 +42,8 @@ std::string CalibratorHelp() {
   for (const PipelineSet& set : ListPipelineSets())
     text += fmt::format("  {:<10} {}\n", set.name, set.summary);
   text += "\nExamples:\n  segcal fit camvid/dataset.json -p 'ts(z)' -o ts.json\n";
-  text += "  segcal fit camvid/dataset.json -p paper -o models\n\n";
+  text += "  segcal fit camvid/dataset.json -p paper -o models\n";
+  text += "  segcal fit camvid/dataset.json -p auto -o model.json     (chooses by itself)\n\n";
   text += "Uses the cases of split \"calibration\" where the data set names splits, else all.";
   return text;
 }
@@ -59,7 +62,7 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
   if (const std::optional<double> beta = model.inverse_temperature())
     fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / *beta, *beta);
   if (!fit.search.trials.empty()) {
-    fmt::print("  chosen of {} trials:", fit.search.trials.size());
+    fmt::print("  chosen of {} trials by {}:", fit.search.trials.size(), Name(fit.search.select));
     for (const auto& [key, value] : fit.search.chosen) fmt::print(" {}={}", key, value);
     fmt::print("\n");
   }
@@ -84,16 +87,6 @@ void PrintReport(const Model& model, const std::string& output, double seconds) 
   fmt::print("wrote {}\n", output);
 }
 
-// ts(z) becomes ts_z.json: a name that needs no quotes in a shell.
-std::string ModelFileName(const std::string& pipeline) {
-  std::string name;
-  for (const char c : pipeline) {
-    if (c == '(' || c == ',') name += '_';
-    if (c != '(' && c != ')' && c != ',' && c != ' ') name += c;
-  }
-  return name + ".json";
-}
-
 // For whoever stops a fit: `finished` models are complete beside it.
 std::string WhatIsKept(const std::string& output, const std::string& checkpoint, int64_t finished) {
   std::string text = finished > 0
@@ -113,6 +106,7 @@ void FitOne(const Dataset& dataset,
             const FitArguments& given) {
   FitOptions options = given.options;
   options.run = given.run.Make();
+  options.select = ParseSelection(given.select);
   options.checkpoint = output + ".part";
   if (!options.resume && std::filesystem::exists(options.checkpoint)) {
     Warn(fmt::format(
@@ -137,7 +131,34 @@ void FitOne(const Dataset& dataset,
   }
 }
 
+// Chooses a pipeline by itself.
+void FitChosen(const Dataset& dataset, const FitArguments& given) {
+  FitOptions options = given.options;
+  options.run = given.run.Make();
+  AdviseOnInterrupt([output = given.output] {
+    return output + " was not written; the same command starts it again";
+  });
+  const auto began = std::chrono::steady_clock::now();
+  const AutoResult result = FitAuto(dataset, options);
+  EndProgress(&options.run);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  result.model.Save(given.output);
+  if (given.json) {
+    fmt::print("{}", result.model.ToJson());
+    return;
+  }
+  for (const std::string& reason : result.recommendation.reasons) fmt::print("{}\n", reason);
+  PrintReport(result.model, given.output, seconds);
+  for (const std::string& warning : result.recommendation.warnings) Warn(warning);
+}
+
 void Run(const FitArguments& given) {
+  if (given.pipelines == std::vector<std::string>{"auto"}) {
+    const Dataset cases = LoadDataset(given.dataset);
+    CreateParentFolder(given.output);
+    return FitChosen(cases, given);
+  }
   const std::vector<std::string> pipelines = ExpandPipelines(given.pipelines);
   const Dataset dataset = LoadDataset(given.dataset);
   CreateParentFolder(given.output);
@@ -178,6 +199,14 @@ Action SetUpFit(CLI::App& app) {
                  "are validation cases, else 0). Without such cases penalties are chosen by "
                  "five-fold cross-validation over groups, trainings by groups they hold out")
       ->check(CLI::Range(0, 100'000));
+  app.add_option("--select",
+                 given->select,
+                 "folds: penalties are chosen by groups of the calibration and validation cases in "
+                 "turn, and the model is fitted on all of them; validation: chosen by the "
+                 "validation cases, fitted on the others. Trainings always stop by validation "
+                 "cases")
+      ->check(CLI::IsMember({"folds", "validation"}))
+      ->capture_default_str();
   app.add_option("--seed", given->options.seed, "Seed of samples, trainings and searches")
       ->capture_default_str();
   app.add_flag("--resume",

@@ -26,6 +26,7 @@ struct Command {
 
 // All commands, in the order of the help; defined in main.cc.
 Action SetUpApply(CLI::App& app);
+Action SetUpCompare(CLI::App& app);
 Action SetUpCorrupt(CLI::App& app);
 Action SetUpEvaluate(CLI::App& app);
 Action SetUpExport(CLI::App& app);

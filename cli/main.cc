@@ -25,6 +25,7 @@ constexpr Command kCommands[] = {
     {"evaluate", "Measure calibration and segmentation quality", &SetUpEvaluate},
     {"corrupt", "Corrupt images, to see how predictions hold up", &SetUpCorrupt},
     {"export", "Write a model as an ONNX graph", &SetUpExport},
+    {"compare", "Run a whole study and recommend a calibrator", &SetUpCompare},
     {"verify", "Check what a model declares, on the values it emits", &SetUpVerify},
 };
 

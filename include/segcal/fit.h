@@ -23,6 +23,10 @@ struct FitOptions {
   // cases to choose by, else none. With trials but no such cases, penalties are chosen by five-fold
   // cross-validation over groups, trainings by groups they hold out.
   std::optional<int64_t> search;
+  // How a search for penalties goes by validation cases: with kFolds, which is the default, groups
+  // of the calibration and validation cases are held out in turn, and the model is fitted on all of
+  // them; kValidation is the protocol of the main paper. Trainings always stop by validation cases.
+  std::optional<Selection> select;
   uint64_t seed = 0;
   // A file in which a training keeps its state after every epoch; empty: nowhere. Methods that are
   // not trained leave it alone. It stays when the fit has ended: remove it once the model is saved.

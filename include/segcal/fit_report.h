@@ -58,6 +58,7 @@ struct SearchReport {
   std::vector<SearchTrial> trials;  // in the order they were tried; empty: no search
   std::map<std::string, std::string> chosen;
   int64_t passes = 0;  // over the voxels fitted on
+  Selection select = Selection::kValidation;
 };
 
 // Why a training ended.

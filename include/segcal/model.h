@@ -56,4 +56,8 @@ SEGCAL_EXPORT bool IsModelFile(const std::string& path);
 // The model of a file, or those of a folder's .json files in the order of ListCalibrators().
 SEGCAL_EXPORT std::vector<Model> LoadModels(const std::string& path);
 
+// What a file of a pipeline's model is called: ts(z) becomes ts_z.json, which needs no quotes in a
+// shell.
+SEGCAL_EXPORT std::string ModelFileName(const std::string& pipeline);
+
 }  // namespace segcal

@@ -11,21 +11,13 @@
 #include "kernels/dispatch.h"
 #include "methods/shared/applied_error.h"
 #include "pipeline/compatible.h"
+#include "pipeline/fit_session.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
-#include "pipeline/survey.h"
 #include "segcal/version.h"
 
 namespace segcal {
 namespace {
-
-// Voxels of the sample on which fits take their first steps: 10 MiB of 20 classes. At this size the
-// sample's temperature is within about a per cent of the full data's.
-constexpr int64_t kSampleVoxels = 1 << 17;
-
-// Trials of a search where nothing else is asked for, and the parts of a cross-validation.
-constexpr int64_t kTrials = 20;
-constexpr int kFolds = 5;
 
 // Above this share of repeated predictions a fill is likely enough to warn about.
 constexpr double kRepeatShare = 0.01;
@@ -82,69 +74,43 @@ FitReport MakeReport(const CaseStream& stream, const Survey& survey, FitOutcome 
           survey.at_one.loss / static_cast<double>(survey.labelled)};
 }
 
-// What one fit sees: its sample, its survey and the context made of them.
-struct Prepared {
-  Prepared(const CaseStream& stream, const PipelineSpec& spec, uint64_t seed)
-      : sample(SampleTiles(stream, spec.pooling, kSampleVoxels, seed)),
-        survey(SurveyData(stream, spec.pooling, TemperatureOfSample(sample, stream.num_workers()))),
-        context{.stream = stream,
-                .validation = nullptr,
-                .pooling = spec.pooling,
-                .sample = sample,
-                .survey = survey,
-                .seed = seed,
-                .trials = 0,
-                .folds = {},
-                .fixed_options = {},
-                .checkpoint = nullptr} {
-    CheckLabelled(stream, survey);
-    for (const auto& [key, value] : OptionsOfLastStage(spec.stages, spec.options))
-      context.fixed_options.push_back(key);
-  }
-  Prepared(const Prepared&) = delete;
-  Prepared& operator=(const Prepared&) = delete;
-
-  TileSample sample;
-  Survey survey;
-  FitContext context;
-};
-
-// One part of a cross-validation: everything but some groups to fit on, and those to choose by.
-struct Fold {
-  std::unique_ptr<CaseStream> training_cases;
-  std::unique_ptr<CaseStream> validation;
-  std::unique_ptr<Prepared> training;
-};
-
-std::vector<Fold> MakeFolds(const CaseStream& stream, const PipelineSpec& spec, uint64_t seed) {
-  std::vector<std::pair<std::string, double>> parts;
-  parts.reserve(kFolds);
-  for (int k = 0; k < kFolds; ++k) parts.emplace_back(fmt::format("fold {}", k), 1.0);
-  Dataset dataset = stream.dataset();
-  AssignSplits(&dataset, parts, seed);
-  std::vector<Fold> folds;
-  for (const auto& part : parts) {
-    std::vector<int64_t> inside;
-    std::vector<int64_t> outside;
-    for (int64_t c = 0; c < stream.num_cases(); ++c) {
-      const bool held_out = dataset.cases[static_cast<size_t>(c)].split == part.first;
-      (held_out ? outside : inside).push_back(c);
-    }
-    if (inside.empty() || outside.empty()) continue;
-    Fold& fold = folds.emplace_back();
-    fold.training_cases = stream.Subset(inside);
-    fold.validation = stream.Subset(outside);
-    fold.training = std::make_unique<Prepared>(*fold.training_cases, spec, seed);
-    // The survey was what it was for; the samples of all folds together would take much.
-    fold.training->sample = {};
-  }
-  if (folds.size() < 2) {
-    Throw(ErrorCode::kInvalidArgument,
-          "{} cases in too few groups to cross-validate: give a validation split, or no --search",
-          dataset.cases.size());
-  }
-  return folds;
+// What a fit sees of its data.
+FitContext MakeContext(const CaseStream& stream,
+                       const Pooling& pooling,
+                       const TileSample& sample,
+                       const Survey& survey,
+                       uint64_t seed) {
+  return {.stream = stream,
+          .validation = nullptr,
+          .pooling = pooling,
+          .sample = sample,
+          .survey = survey,
+          .seed = seed,
+          .trials = 0,
+          .folds = {},
+          .fixed_options = {},
+          .checkpoint = nullptr};
 }
+
+// The contexts that a search goes by, with what keeps them: samples of folds are not needed.
+struct FoldContexts {
+  FoldContexts(SharedData* shared, const Pooling& pooling) {
+    const std::vector<SharedData::Fold>& folds = shared->Folds(pooling);
+    const std::vector<Survey>& surveys = shared->Of(pooling).of_folds;
+    for (size_t k = 0; k < folds.size(); ++k) {
+      CheckLabelled(*folds[k].training, surveys[k]);
+      training.push_back(std::make_unique<FitContext>(
+          MakeContext(*folds[k].training, pooling, no_sample, surveys[k], shared->seed())));
+      list.push_back({.training = training.back().get(), .validation = folds[k].validation.get()});
+    }
+  }
+  FoldContexts(const FoldContexts&) = delete;
+  FoldContexts& operator=(const FoldContexts&) = delete;
+
+  TileSample no_sample;
+  std::vector<std::unique_ptr<FitContext>> training;
+  std::vector<SearchFold> list;
+};
 
 // Identifies a fit: two with the same number go the same way, bit for bit. What a training draws
 // depends on the memory it has.
@@ -205,70 +171,82 @@ std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOpti
 
 }  // namespace
 
-Model FitStream(const CaseStream& stream,
+Model FitShared(SharedData* shared,
                 const PipelineSpec& spec,
-                uint64_t seed,
                 const SearchCases& search,
                 const CheckpointFile& checkpoint) {
+  const CaseStream& stream = shared->stream();
   auto state = std::make_shared<ModelState>();
   state->spec = spec;
   state->classes = stream.dataset().classes;
   state->input = stream.dataset().input.value();
   state->floor = InputFloor(state->input);
 
-  Prepared all(stream, spec, seed);
-  std::vector<Fold> folds;
-  all.context.validation = search.validation;
+  const SharedData::OfPooling& data = shared->Of(spec.pooling);
+  CheckLabelled(stream, data.survey);
+  FitContext context = MakeContext(stream, spec.pooling, data.sample, data.survey, shared->seed());
+  for (const auto& [key, value] : OptionsOfLastStage(spec.stages, spec.options))
+    context.fixed_options.push_back(key);
+  std::optional<FoldContexts> folds;
+  context.validation = search.validation;
   const SearchBy search_by = FindCalibrator(spec.stages.back()).search;
-  if (search_by != SearchBy::kNothing) all.context.trials = search.trials;
+  if (search_by != SearchBy::kNothing) context.trials = search.trials;
   if (search.validation != nullptr) {
-    all.context.folds = {{.training = nullptr, .validation = search.validation}};
+    context.folds = {{.training = nullptr, .validation = search.validation}};
   } else if (search_by == SearchBy::kFolds && search.trials > 0) {
-    folds = MakeFolds(stream, spec, seed);
-    for (const Fold& fold : folds) {
-      all.context.folds.push_back(
-          {.training = &fold.training->context, .validation = fold.validation.get()});
-    }
+    folds.emplace(shared, spec.pooling);
+    context.folds = folds->list;
   }
   std::optional<Checkpoint> kept;
   if (!checkpoint.path.empty()) {
-    kept.emplace(checkpoint.path, IdentifyFit(all.context, spec, search), checkpoint.resume);
-    all.context.checkpoint = &*kept;
+    kept.emplace(checkpoint.path, IdentifyFit(context, spec, search), checkpoint.resume);
+    context.checkpoint = &*kept;
   }
   std::unique_ptr<Calibrator> calibrator = MakeCalibrator(spec.stages, spec.options);
-  FitOutcome outcome = calibrator->Fit(all.context);
+  FitOutcome outcome = calibrator->Fit(context);
+  outcome.search.select = folds ? Selection::kFolds : Selection::kValidation;
   if (search.validation != nullptr) WarnOfHarm(*search.validation, spec, *calibrator, &outcome);
   state->calibrator = std::move(calibrator);
   // What was chosen becomes part of the pipeline: fitted with it again, the optimum is the same.
   for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;
   state->pipeline = FormatPipeline(state->spec);
-  state->fit = MakeReport(stream, all.survey, std::move(outcome));
+  state->fit = MakeReport(stream, data.survey, std::move(outcome));
   return ModelAccess::Make(std::move(state));
+}
+
+Model FitStream(const CaseStream& stream,
+                const PipelineSpec& spec,
+                uint64_t seed,
+                const SearchCases& search,
+                const CheckpointFile& checkpoint) {
+  SharedData shared(stream, seed);
+  return FitShared(&shared, spec, search, checkpoint);
 }
 
 FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOptions& options) {
   const ProgressScope scope(options.run.progress);
   CheckDataset(dataset, DatasetTitle(dataset));
   const PipelineSpec spec = ParsePipeline(pipeline);
-  const Needs needs = MakeCalibrator(spec.stages, spec.options)->needs();
+  CheckNeeds(MakeCalibrator(spec.stages, spec.options)->needs(),
+             CasesToFit(dataset, options.split));
   std::vector<std::string> skipped;
-  const auto open = [&](const Dataset& cases) {
-    CheckNeeds(needs, cases);
-    return std::make_unique<CaseStream>(
-        cases, std::vector<Pooling>{spec.pooling}, MakeStreamOptions(options.run));
-  };
   const auto readable = [&](const Dataset& cases) {
     return ReadableCases(cases, {spec.pooling}, options.run, &skipped);
   };
-  const std::unique_ptr<CaseStream> stream = open(readable(CasesToFit(dataset, options.split)));
-  const std::optional<std::string> split = ValidationSplit(dataset, options);
-  std::unique_ptr<CaseStream> validation;
-  if (split) validation = open(readable(SelectSplit(dataset, *split)));
-  const SearchCases search{.trials = options.search.value_or(split ? kTrials : 0),
-                           .validation = validation.get()};
-  const CheckpointFile checkpoint{.path = options.checkpoint, .resume = options.resume};
-  return {.model = FitStream(*stream, spec, options.seed, search, checkpoint),
-          .skipped = std::move(skipped)};
+  Dataset calibration = readable(CasesToFit(dataset, options.split));
+  Dataset validation = dataset;
+  validation.cases.clear();
+  if (const std::optional<std::string> split = ValidationSplit(dataset, options))
+    validation = readable(SelectSplit(dataset, *split));
+  FitSession session(std::move(calibration),
+                     std::move(validation),
+                     {spec.pooling},
+                     {.run = options.run,
+                      .seed = options.seed,
+                      .search = options.search,
+                      .select = options.select.value_or(Selection::kFolds)});
+  Model model = session.Fit(spec, {.path = options.checkpoint, .resume = options.resume});
+  return {.model = std::move(model), .skipped = std::move(skipped)};
 }
 
 }  // namespace segcal

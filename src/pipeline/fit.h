@@ -2,6 +2,7 @@
 #pragma once
 
 #include "data/stream.h"
+#include "pipeline/shared_data.h"
 #include "pipeline/spec.h"
 #include "segcal/fit.h"
 
@@ -19,7 +20,13 @@ struct CheckpointFile {
   bool resume = false;
 };
 
-// Fits on the cases of a stream, whatever their split: files, or the caller's arrays.
+// Fits on the cases of shared data, whatever their split; fits with other pipelines may follow.
+Model FitShared(SharedData* shared,
+                const PipelineSpec& spec,
+                const SearchCases& search = {},
+                const CheckpointFile& checkpoint = {});
+
+// The same for one fit alone, on the cases of a stream: files, or the caller's arrays.
 Model FitStream(const CaseStream& stream,
                 const PipelineSpec& spec,
                 uint64_t seed,

@@ -49,6 +49,28 @@ TEST(Fit, TakesTheCalibrationCasesWhereTheDataSetNamesSplits) {
       ErrorCode::kInvalidArgument, {"\"calibration\"", "test"}, [&] { Fit(split, "ts(z)"); });
 }
 
+TEST(Fit, ChoosesPenaltiesByFoldsOverAllCasesUnlessTold) {
+  const TempFolder folder;
+  Dataset dataset = WriteScene(RandomScene({.num_cases = 6, .shape = {20, 20}}), folder.path());
+  for (size_t c = 0; c < 6; ++c)
+    dataset.cases[c].split = c < 3 ? "calibration" : c < 5 ? "validation" : "test";
+  FitOptions options;
+  options.search = 3;
+  const FitReport by_folds = Fit(dataset, "ms_c(z)", options).model.report();
+  EXPECT_EQ(by_folds.search.select, Selection::kFolds);
+  EXPECT_EQ(by_folds.data.cases, 5);
+  options.select = Selection::kValidation;
+  const FitReport by_validation = Fit(dataset, "ms_c(z)", options).model.report();
+  EXPECT_EQ(by_validation.search.select, Selection::kValidation);
+  EXPECT_EQ(by_validation.data.cases, 3);
+  // Nothing to choose, or a training, which stops by the validation cases.
+  options.select = Selection::kFolds;
+  EXPECT_EQ(Fit(dataset, "ts(z)", options).model.report().data.cases, 3);
+  EXPECT_EQ(Fit(dataset, "selective(z, epochs=2)", options).model.report().data.cases, 3);
+  options.search = 0;
+  EXPECT_EQ(Fit(dataset, "ms_c(z)", options).model.report().data.cases, 3);
+}
+
 TEST(Fit, TakesTheSplitItIsTold) {
   const TempFolder folder;
   Dataset dataset = WriteScene(RandomScene({.num_cases = 3, .shape = {30, 30}}), folder.path());

@@ -57,4 +57,13 @@ std::vector<Model> LoadModels(const std::string& path) {
   return models;
 }
 
+std::string ModelFileName(const std::string& pipeline) {
+  std::string name;
+  for (const char c : pipeline) {
+    if (c == '(' || c == ',') name += '_';
+    if (c != '(' && c != ')' && c != ',' && c != ' ') name += c;
+  }
+  return name + ".json";
+}
+
 }  // namespace segcal

@@ -97,6 +97,53 @@ void AddTile(const Tile& tile, int64_t case_index, double sample_beta, SurveySum
   sums->flat += CountFlat(tile);
 }
 
+// A survey per part of the cases.
+struct PartSums {
+  PartSums(int64_t num_parts, int64_t num_classes)
+      : parts(static_cast<size_t>(num_parts), SurveySums(num_classes)) {}
+  void Flush() noexcept {
+    for (SurveySums& part : parts) part.Flush();
+  }
+  static constexpr auto SumFields() { return std::tuple(&PartSums::parts); }
+
+  std::vector<SurveySums> parts;
+};
+
+PartSums SumParts(const CaseStream& stream,
+                  const Pooling& pooling,
+                  double sample_beta,
+                  const std::vector<int64_t>& part_of,
+                  int64_t num_parts) {
+  const int64_t num_classes = stream.dataset().num_classes();
+  const auto add = [&](VoxelBlock& block, int64_t case_index, TileBuffer* buffer, PartSums* sums) {
+    SurveySums& part = sums->parts[static_cast<size_t>(part_of[static_cast<size_t>(case_index)])];
+    for (int64_t t = 0; t < block.num_tiles(); ++t)
+      AddTile(block.PoolTileInto(t, pooling, buffer), case_index, sample_beta, &part);
+    part.renormalised += block.TakeRenormalised();
+  };
+  return ReduceBlocks(
+      stream, "survey", [&] { return PartSums(num_parts, num_classes); }, add);
+}
+
+Survey MakeSurvey(const SurveySums& total, int64_t num_classes, double sample_beta) {
+  Survey survey;
+  survey.voxels = total.voxels;
+  survey.repeated = total.repeated;
+  survey.flat = total.flat;
+  survey.label_counts = LabelCounts(total.confusion, num_classes);
+  survey.confusion = total.confusion;
+  survey.margins = {.count = total.margins_count,
+                    .below_max = total.below_max,
+                    .slope_at_zero = total.slope_at_zero.value()};
+  survey.labelled = total.margins_count;
+  survey.at_one = total.at_one.Sums();
+  survey.sample_beta = sample_beta;
+  survey.at_sample_beta = sample_beta != 1.0 ? total.at_beta.Sums() : survey.at_one;
+  survey.hash = total.hash;
+  survey.renormalised = total.renormalised;
+  return survey;
+}
+
 }  // namespace
 
 double TemperatureOfSample(const TileSample& sample, int num_threads) {
@@ -116,32 +163,27 @@ double TemperatureOfSample(const TileSample& sample, int num_threads) {
 }
 
 Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sample_beta) {
-  const int64_t num_classes = stream.dataset().num_classes();
-  const auto add =
-      [&](VoxelBlock& block, int64_t case_index, TileBuffer* buffer, SurveySums* sums) {
-        for (int64_t t = 0; t < block.num_tiles(); ++t)
-          AddTile(block.PoolTileInto(t, pooling, buffer), case_index, sample_beta, sums);
-        sums->renormalised += block.TakeRenormalised();
-      };
-  const SurveySums total = ReduceBlocks(
-      stream, "survey", [&] { return SurveySums(num_classes); }, add);
+  const std::vector<int64_t> together(static_cast<size_t>(stream.num_cases()), 0);
+  return MakeSurvey(SumParts(stream, pooling, sample_beta, together, 1).parts[0],
+                    stream.dataset().num_classes(),
+                    sample_beta);
+}
 
-  Survey survey;
-  survey.voxels = total.voxels;
-  survey.repeated = total.repeated;
-  survey.flat = total.flat;
-  survey.label_counts = LabelCounts(total.confusion, num_classes);
-  survey.confusion = total.confusion;
-  survey.margins = {.count = total.margins_count,
-                    .below_max = total.below_max,
-                    .slope_at_zero = total.slope_at_zero.value()};
-  survey.labelled = total.margins_count;
-  survey.at_one = total.at_one.Sums();
-  survey.sample_beta = sample_beta;
-  survey.at_sample_beta = sample_beta != 1.0 ? total.at_beta.Sums() : survey.at_one;
-  survey.hash = total.hash;
-  survey.renormalised = total.renormalised;
-  return survey;
+std::vector<Survey> SurveyWithoutParts(const CaseStream& stream,
+                                       const Pooling& pooling,
+                                       double sample_beta,
+                                       const std::vector<int64_t>& part_of,
+                                       int64_t num_parts) {
+  const PartSums total = SumParts(stream, pooling, sample_beta, part_of, num_parts);
+  std::vector<Survey> surveys;
+  for (int64_t k = 0; k < num_parts; ++k) {
+    SurveySums others(stream.dataset().num_classes());
+    for (int64_t j = 0; j < num_parts; ++j) {
+      if (j != k) MergeSums(total.parts[static_cast<size_t>(j)], &others);
+    }
+    surveys.push_back(MakeSurvey(others, stream.dataset().num_classes(), sample_beta));
+  }
+  return surveys;
 }
 
 }  // namespace segcal

@@ -48,7 +48,8 @@ Json SearchJson(const SearchReport& search) {
   if (search.trials.empty()) return nullptr;
   return {{"trials", JsonItems(search.trials, TrialJson)},
           {"chosen", search.chosen},
-          {"passes", search.passes}};
+          {"passes", search.passes},
+          {"select", Name(search.select)}};
 }
 
 OptionMap ReadOptions(const Json& json, const std::string& where) {
@@ -75,6 +76,8 @@ SearchReport ReadSearch(const Json& json, const std::string& where) {
   search.trials = object.Items("trials", ReadTrial);
   search.chosen = ReadOptions(object.Object("chosen"), where + ": chosen");
   search.passes = object.Integer("passes");
+  // Files of 0.1 do not say.
+  if (object.Has("select")) search.select = object.Parse("select", ParseSelection);
   object.Finish();
   return search;
 }

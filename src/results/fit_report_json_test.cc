@@ -20,8 +20,8 @@ auto Fields(const SearchTrial& x) {
   return std::tie(options, validation_nll, epochs, pruned);
 }
 auto Fields(const SearchReport& x) {
-  const auto& [trials, chosen, passes] = x;
-  return std::tie(trials, chosen, passes);
+  const auto& [trials, chosen, passes, select] = x;
+  return std::tie(trials, chosen, passes, select);
 }
 auto Fields(const TrainEpoch& x) {
   const auto& [learning_rate, training_loss, validation_loss] = x;
@@ -73,7 +73,8 @@ FitReport FullReport() {
                                .pruned = true},
                               {}},
                    .chosen = {{"kappa", "1e-3"}, {"mu", "0"}},
-                   .passes = 11};
+                   .passes = 11,
+                   .select = Selection::kFolds};
   report.training = {
       .epochs = 2,
       .best_epoch = 1,

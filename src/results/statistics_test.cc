@@ -263,7 +263,9 @@ TEST(Statistics, DrawsRepeatsThenCases) {
   EXPECT_EQ(statistics.units, 10);
   Values shifted = kNllBefore;
   for (double& value : shifted) value += 0.25;
-  const BootstrapInterval expected = BootstrapMean({kNllBefore, shifted}, {.seed = 9});
+  // The same cases in both.
+  const BootstrapInterval expected =
+      BootstrapMean({kNllBefore, shifted}, {.seed = 9}, {{0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}});
   EXPECT_DOUBLE_EQ(statistics.pipelines[0].intervals[0].estimate, expected.estimate);
   EXPECT_EQ(statistics.pipelines[0].intervals[0].lower, expected.lower);
 }

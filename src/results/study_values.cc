@@ -10,27 +10,34 @@
 namespace segcal {
 namespace {
 
-// What is drawn: groups where cases name them, else cases. [repeat][case], empty for cases.
-DrawUnits FindUnits(std::span<const EvaluateResult> repeats) {
-  DrawUnits units;
-  bool grouped = false;
-  for (const EvaluateResult& repeat : repeats) {
-    std::map<std::string, int64_t> known;
-    std::vector<int64_t>& mine = units.emplace_back();
-    for (const CaseMetrics& c : repeat.pipelines.front().cases) {
-      const auto own = static_cast<int64_t>(mine.size());
-      grouped = grouped || !c.group.empty();
-      mine.push_back(c.group.empty() ? own : known.emplace(c.group, own).first->second);
-    }
-  }
-  return grouped ? units : DrawUnits{};
-}
-
 // The values of a case or group in all repeats: by group or, where a case names none, by its id.
 using UnitValues = std::map<std::pair<bool, std::string>, std::vector<double>>;
 
 UnitValues::key_type UnitOf(const CaseMetrics& c) {
   return {c.group.empty(), c.group.empty() ? c.id : c.group};
+}
+
+// What is drawn: groups where cases name them, else cases, the same in every repeat that has them:
+// [repeat][case]. Empty for the cases of a single repeat.
+DrawUnits FindUnits(std::span<const EvaluateResult> repeats, bool grouped) {
+  if (!grouped && repeats.size() == 1) return {};
+  DrawUnits units;
+  std::map<UnitValues::key_type, int64_t> known;
+  for (const EvaluateResult& repeat : repeats) {
+    std::vector<int64_t>& mine = units.emplace_back();
+    for (const CaseMetrics& c : repeat.pipelines.front().cases)
+      mine.push_back(known.emplace(UnitOf(c), static_cast<int64_t>(known.size())).first->second);
+  }
+  return units;
+}
+
+bool NamesGroups(std::span<const EvaluateResult> repeats) {
+  for (const EvaluateResult& repeat : repeats) {
+    for (const CaseMetrics& c : repeat.pipelines.front().cases) {
+      if (!c.group.empty()) return true;
+    }
+  }
+  return false;
 }
 
 std::vector<double> MeansOf(const UnitValues& units) {
@@ -54,7 +61,8 @@ void AddBins(const Diagram& diagram, std::vector<Bin>* bins) {
 
 StudyValues::StudyValues(std::span<const EvaluateResult> repeats, const StatisticsOptions& options)
     : repeats_(repeats),
-      units_(FindUnits(repeats)),
+      grouped_(NamesGroups(repeats)),
+      units_(FindUnits(repeats, grouped_)),
       options_{.replicates = options.replicates,
                .level = options.level,
                .seed = options.seed,
@@ -131,7 +139,7 @@ RepeatedValues StudyValues::Values(size_t pipeline, size_t metric) const {
 std::vector<std::vector<size_t>> StudyValues::CasesOfUnits(size_t repeat) const {
   std::map<int64_t, std::vector<size_t>> cases;
   for (size_t i = 0; i < repeats_[repeat].pipelines.front().cases.size(); ++i)
-    cases[grouped() ? units_[repeat][i] : static_cast<int64_t>(i)].push_back(i);
+    cases[units_.empty() ? static_cast<int64_t>(i) : units_[repeat][i]].push_back(i);
   std::vector<std::vector<size_t>> lists;
   lists.reserve(cases.size());
   for (auto& [unit, list] : cases) lists.push_back(std::move(list));

@@ -19,7 +19,7 @@ class StudyValues {
   StudyValues(std::span<const EvaluateResult> repeats, const StatisticsOptions& options);
 
   // Whether groups of cases are drawn, because cases name them.
-  bool grouped() const noexcept { return !units_.empty(); }
+  bool grouped() const noexcept { return grouped_; }
   // Cases or groups, over all repeats.
   int64_t num_units() const;
 
@@ -57,7 +57,8 @@ class StudyValues {
                               const std::vector<UnitBins>& pipelines) const;
 
   std::span<const EvaluateResult> repeats_;
-  DrawUnits units_;  // empty: cases
+  bool grouped_;
+  DrawUnits units_;  // empty: cases of a single repeat
   BootstrapOptions options_;
 };
 

@@ -28,8 +28,8 @@ struct BootstrapInterval {
 // One metric: values[repeat][case]. NaN is a case where the metric is undefined; it takes no part.
 using RepeatedValues = std::vector<std::vector<double>>;
 
-// Which cases are drawn together: units[repeat][case], equal for the cases of one patient. Empty:
-// every case is drawn by itself.
+// Which cases are drawn together: units[repeat][case], equal for the cases of one patient, in other
+// repeats too. Empty: every case is drawn by itself, and repeats share none.
 using DrawUnits = std::vector<std::vector<int64_t>>;
 
 // The mean over repeats of the mean over cases (BS1), with the interval of the two-level bootstrap
@@ -54,10 +54,11 @@ struct CaseDraw {
 
 // Any statistic of drawn cases, such as a metric of their pooled voxels. The estimate is that of
 // every case once; replicates where it is NaN take no part in the interval. It is called from
-// several threads at once.
+// several threads at once. `units` has a number for each of them: where repeats share some, (BS6).
 BootstrapInterval BootstrapStatistic(
     const std::vector<int64_t>& cases_per_repeat,
     const std::function<double(std::span<const CaseDraw>)>& statistic,
-    const BootstrapOptions& options);
+    const BootstrapOptions& options,
+    const DrawUnits& units = {});
 
 }  // namespace segcal

@@ -87,6 +87,23 @@ TEST(BootstrapMean, DrawsCasesOfOneUnitTogether) {
   EXPECT_EQ(BootstrapMean(values, {.level = 0.60}, units).upper, 3.0);
 }
 
+// The same cases thrice are no more evidence than once: all repeats have the cases that were drawn,
+// 0, 1/2 or 1 on the mean with chances 1/4, 1/2, 1/4. Cases of their own would make 0 rare.
+TEST(BootstrapMean, DrawsACaseThatRepeatsShareInAllOfThem) {
+  const RepeatedValues values = {{0.0, 1.0}, {0.0, 1.0}, {1.0, 0.0}};
+  const DrawUnits shared = {{4, 9}, {4, 9}, {9, 4}};
+  const BootstrapInterval inner = BootstrapMean(values, {.level = 0.40}, shared);
+  EXPECT_EQ(inner.estimate, 0.5);
+  EXPECT_EQ(inner.lower, 0.5);
+  EXPECT_EQ(inner.upper, 0.5);
+  EXPECT_EQ(BootstrapMean(values, {.level = 0.60}, shared).lower, 0.0);
+  EXPECT_EQ(BootstrapMean(values, {.level = 0.60}, shared).upper, 1.0);
+  const DrawUnits apart = {{1, 2}, {3, 4}, {5, 6}};
+  EXPECT_GT(BootstrapMean(values, {.level = 0.60}, apart).lower, 0.0);
+  EXPECT_EQ(BootstrapMean(values, {.seed = 3}, apart).lower,
+            BootstrapMean(values, {.seed = 3}).lower);
+}
+
 TEST(BootstrapMean, HasNoBoundsWithoutASecondCase) {
   const BootstrapInterval one = BootstrapMean({{4.0}}, {});
   EXPECT_EQ(one.estimate, 4.0);

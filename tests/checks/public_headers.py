@@ -3,7 +3,7 @@
 
 from repository import files, includes, run, text
 
-MAX_HEADERS = 32
+MAX_HEADERS = 36
 
 
 C_INTERFACE = "c.h"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often `segcal compare` recommends what the simulator knows to be right.
+
+    bench/recommendation.py build/release/segcal [--seeds 10] [--work FOLDER] [--only MAP]
+
+For every true map and seed: a simulated data set, a study of it with its own splits, the recommendation.
+Prints a line per study and the hit rates.
+"""
+
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+PIPELINES = ["ts(z)", "ets(z)", "cms_op(z)", "cms_ap(z)", "lts(z)"]
+# True map -> its options, and the methods that are right.
+TRUTHS = {
+    "identity": ([], ["none"]),
+    "temperature": ([], ["ts", "ets"]),
+    "class_conditional": (["--variation", "0.5"], ["cms_op", "cms_ap"]),
+    "temperature_field": (["--variation", "0.6"], ["lts"]),
+}
+
+
+def study(program, folder, true_map, seed, size, cases):
+    """The recommendation of one simulated study."""
+    options, _ = TRUTHS[true_map]
+    subprocess.run([program, "simulate", folder / "data", "--preset", "street", "--classes", "5", "--size", size,
+                    "--cases", str(cases), "--map", true_map, "--seed", str(seed), "--quiet", *options],
+                   check=True, stdout=subprocess.DEVNULL)
+    pipelines = [part for name in PIPELINES for part in ("-p", name)]
+    subprocess.run([program, "compare", folder / "data", *pipelines, "--split", "own", "--replicates", "100",
+                    "--metrics", "nll,ece,ba_ece", "-o", folder / "study", "--quiet"],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return json.loads((folder / "study" / "study.json").read_text())["recommendation"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--size", default="96x128")
+    parser.add_argument("--cases", type=int, default=40)
+    parser.add_argument("--only", choices=TRUTHS)
+    given = parser.parse_args()
+    rates = {}
+    for true_map in [given.only] if given.only else TRUTHS:
+        right = TRUTHS[true_map][1]
+        hits = 0
+        for seed in range(1, given.seeds + 1):
+            with tempfile.TemporaryDirectory() as work:
+                found = study(given.program, Path(work), true_map, seed, given.size, given.cases)
+            hit = found["pipeline"].split("(")[0] in right
+            hits += hit
+            print(f"{true_map} seed {seed}: {found['pipeline']} {'hit' if hit else 'miss'}", flush=True)
+        rates[true_map] = f"{hits}/{given.seeds}"
+    for true_map, rate in rates.items():
+        print(f"{true_map}: {rate}")
+
+
+if __name__ == "__main__":
+    main()

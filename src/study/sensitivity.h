@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "study/plan.h"
+#include "study/unit_runner.h"
+
+namespace segcal {
+
+// How many units one repeat has for what the options vary.
+int64_t CountSensitivityUnits(const StudyPlan& plan, const CompareOptions& options);
+
+// The metrics of the pipelines at `places` for every value of what the options vary; a value at
+// which one of them fails is left out. `fitted` are the models of every repeat.
+std::vector<SensitivityPoint> RunSensitivity(const StudyPlan& plan,
+                                             const CompareOptions& options,
+                                             const std::vector<const FittedModels*>& fitted,
+                                             const std::vector<size_t>& places,
+                                             UnitRunner* runner);
+
+}  // namespace segcal

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "segcal/progress.h"
+
+namespace segcal {
+
+// Which unit of a study is under way, how many are done, and how long the rest may take; for people
+// to look at, so nothing depends on it.
+class UnitProgress {
+ public:
+  struct Timing {
+    std::string unit;
+    double seconds = 0.0;
+  };
+
+  UnitProgress(ProgressCallback callback, int64_t total)
+      : callback_(std::move(callback)), total_(total) {}
+
+  // What happens inside units, told as part of the study. This must outlive it.
+  ProgressCallback Listener();
+
+  void Begin(std::string unit);
+  // So many units at once; returns the seconds since Begin.
+  double End(int64_t units = 1);
+  // A unit that an earlier run has done.
+  void Skip(const std::string& unit, double seconds);
+  // Units that turned out not to be there.
+  void Forget(int64_t units) { total_ -= units; }
+
+  const std::vector<Timing>& timings() const noexcept { return timings_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string Title() const;
+
+  ProgressCallback callback_;
+  int64_t total_;
+  int64_t done_ = 0;
+  int64_t timed_ = 0;  // of those done, the ones of this run
+  double spent_ = 0.0;
+  std::string unit_;
+  Clock::time_point began_ = Clock::now();
+  std::vector<Timing> timings_;
+};
+
+// timing.json: seconds of every unit, whichever run did it, and their sum.
+std::string TimingsJson(const UnitProgress& progress);
+
+}  // namespace segcal
