@@ -92,14 +92,19 @@ def fit_sklearn(method, z, y):
     from sklearn.frozen import FrozenEstimator
 
     class Scores(ClassifierMixin, BaseEstimator):
-        classes_ = np.arange(z.shape[1])
+        """A classifier whose scores are its input."""
 
-        def fit(self, *_):
+        def fit(self, columns, _=None):
+            self.classes_ = np.arange(columns.shape[1])
             return self
 
-        def decision_function(self, scores):
-            return scores
-    model = CalibratedClassifierCV(FrozenEstimator(Scores()), method=PEERS[method]["sklearn"])
+        def decision_function(self, columns):
+            return columns
+
+        def predict(self, columns):
+            return columns.argmax(1)
+    network = FrozenEstimator(Scores().fit(flat(z)))
+    model = CalibratedClassifierCV(network, method=PEERS[method]["sklearn"])
     model.fit(flat(z), y.ravel())
 
     def apply(new, dtype=np.float32):

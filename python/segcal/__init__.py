@@ -15,6 +15,7 @@ from ._core import list_metrics
 from ._evaluate import Evaluation, evaluate, inspect, simulate
 from ._figures import Figure
 from ._fit import fit
+from ._index import index, index_nnunet
 from ._model import Model, load, load_models
 
 
@@ -24,4 +25,4 @@ def save(model: Model, path: str) -> None:
 
 
 __all__ = ["Cancelled", "Case", "Dataset", "Evaluation", "Figure", "Members", "Model", "__version__", "calibrators",
-           "evaluate", "fit", "inspect", "list_metrics", "load", "load_models", "metrics", "save", "simulate"]
+           "evaluate", "fit", "index", "index_nnunet", "inspect", "list_metrics", "load", "load_models", "metrics", "save", "simulate"]

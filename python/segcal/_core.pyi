@@ -42,6 +42,27 @@ class Dataset:
     def assign_splits(self, proportions: Sequence[tuple[str, float]], seed: int) -> None: ...
 
 def load_dataset(path: str) -> Dataset: ...
+
+class IndexOptions:
+    members: list[str]
+    labels: str
+    images: str
+    masks: str
+    input: str
+    allow_missing: bool
+    key: str
+    name: str
+    classes: list[str]
+    nnunet: str
+    nnunet_folders: list[str]
+    group_by_fold: bool
+    ignore_label: int | None
+    background: int | None
+    label_map: str
+    splits: list[tuple[str, float]]
+    seed: int
+
+def index(file: str, options: IndexOptions) -> tuple[Dataset, list[str]]: ...
 def numbered_classes(num_classes: int) -> list[str]: ...
 
 class Model:
@@ -82,6 +103,12 @@ class ApplyOptions:
     format: str
     dtype: str
 
+class NnunetApplyOptions:
+    run: RunOptions
+    images: str
+    overwrite: bool
+
+def apply_nnunet(model: Model, inputs: Sequence[str], folder: str, options: NnunetApplyOptions) -> str: ...
 def apply_files(model: Model, dataset: Dataset, folder: str, options: ApplyOptions) -> str: ...
 
 class Statistics:

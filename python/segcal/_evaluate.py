@@ -15,6 +15,7 @@ from . import _core
 from ._cases import Dataset, as_dataset
 from ._figures import Figure, table_html
 from ._model import Model
+from ._reports import reliability_bins
 from ._run import Listener, fill, listening, running
 
 _FORMS = {"text": _core.TableForm.text, "markdown": _core.TableForm.markdown, "latex": _core.TableForm.latex,
@@ -75,9 +76,7 @@ class Evaluation:
         bins = self._entry(pipeline)["reliability"]
         columns = {key: np.array([row[key] for row in bins]) for key in
                    ("lower", "upper", "count", "correct", "confidence_sum")}
-        filled = np.where(columns["count"] > 0, columns["count"], np.nan)
-        return {"lower": columns["lower"], "upper": columns["upper"], "count": columns["count"],
-                "accuracy": columns["correct"] / filled, "confidence": columns["confidence_sum"] / filled}
+        return reliability_bins(columns)
 
     def table(self, metrics: Sequence[str] = (), form: str = "text") -> str:
         """The numbers as a table: text, markdown, latex or csv."""

@@ -151,6 +151,17 @@ class Model:
                 _core.apply_files(self._core, data._core, os.fspath(folder), options))
         return result
 
+    def apply_nnunet(self, inputs: Any, folder: str | os.PathLike[str], *, images: str | None = None,
+                     overwrite: bool | None = None, threads: int | None = None, memory: int | None = None,
+                     progress: bool | Listener | None = None) -> dict[str, Any]:
+        """What `segcal apply --nnunet` does: a folder of calibrated predictions that nnU-Net's own tools read."""
+        folders = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+        with running(threads=threads, memory=memory, progress=progress) as run:
+            options = fill(_core.NnunetApplyOptions(), run=run, images=images, overwrite=overwrite)
+            result: dict[str, Any] = json.loads(_core.apply_nnunet(
+                self._core, [os.fspath(path) for path in folders], os.fspath(folder), options))
+        return result
+
     def verify(self, dataset: Any = None, *, voxels: int | None = None, seed: int | None = None,
                split: str | None = None, threads: int | None = None,
                progress: bool | Listener | None = None) -> Verification:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
+
+import numpy as np
 
 
 class Result(dict[str, Any]):
@@ -25,6 +28,13 @@ def rows_html(rows: list[tuple[str, Any]]) -> str:
     cells = "".join(f"<tr><th style='text-align:left'>{escape(key)}</th><td>{escape(str(value))}</td></tr>"
                     for key, value in rows)
     return f"<table>{cells}</table>"
+
+
+def reliability_bins(columns: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, np.ndarray[Any, Any]]:
+    """Bins with their accuracy and mean confidence, NaN in empty ones, from the sums of a diagram."""
+    filled = np.where(columns["count"] > 0, columns["count"], np.nan)
+    return {"lower": columns["lower"], "upper": columns["upper"], "count": columns["count"],
+            "accuracy": columns["correct"] / filled, "confidence": columns["confidence_sum"] / filled}
 
 
 class FitReport(Result):

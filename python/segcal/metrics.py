@@ -23,6 +23,7 @@ import numpy as np
 from . import _core
 from ._cases import as_dataset
 from ._evaluate import _text
+from ._reports import reliability_bins
 from ._run import fill, running
 
 
@@ -87,10 +88,7 @@ class Metric:
         """The bins of the reliability diagram of a binned metric such as "ece"."""
         for diagram in [] if self._sums is None else self._sums.diagrams():
             if diagram.kind == "reliability" and diagram.class_index < 0:
-                columns = dict(zip(diagram.columns, np.array(diagram.rows).T))
-                filled = np.where(columns["count"] > 0, columns["count"], np.nan)
-                return {"lower": columns["lower"], "upper": columns["upper"], "count": columns["count"],
-                        "accuracy": columns["correct"] / filled, "confidence": columns["confidence_sum"] / filled}
+                return reliability_bins(dict(zip(diagram.columns, np.array(diagram.rows).T)))
         raise ValueError("no reliability diagram; it needs a binned metric such as \"ece\", and an update")
 
     @property

@@ -26,9 +26,30 @@ DType ParseDType(const std::string& name) {
               "dtype \"" + name + "\"; float16 or float32 is required");
 }
 
+void BindNnunet(nb::module_& m) {
+  nb::class_<NnunetApplyOptions>(m, "NnunetApplyOptions")
+      .def(nb::init<>())
+      .def_rw("run", &NnunetApplyOptions::run)
+      .def_rw("images", &NnunetApplyOptions::images)
+      .def_rw("overwrite", &NnunetApplyOptions::overwrite);
+  m.def(
+      "apply_nnunet",
+      [](const Model& model,
+         const std::vector<std::string>& inputs,
+         const std::string& folder,
+         const NnunetApplyOptions& options) {
+        return ToJson(WithoutGil([&] { return ApplyNnunet(model, inputs, folder, options); }));
+      },
+      nb::arg("model"),
+      nb::arg("inputs"),
+      nb::arg("folder"),
+      nb::arg("options"));
+}
+
 }  // namespace
 
 void BindApply(nb::module_& m) {
+  BindNnunet(m);
   m.def(
       "apply_case",
       [](const Model& model,

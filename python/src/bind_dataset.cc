@@ -36,34 +36,15 @@ std::vector<std::string> Sources(const Case& entry) {
 
 void BindDataset(nb::module_& m) {
   nb::class_<Case>(m, "Case")
-      .def(
-          "__init__",
-          [](Case* self,
-             std::string id,
-             const std::vector<nb::object>& members,
-             const nb::object& labels,
-             const nb::object& image,
-             const nb::object& mask,
-             std::vector<double> spacing,
-             std::string group,
-             std::string split) {
-            new (self) Case(MakeCase(std::move(id),
-                                     members,
-                                     labels,
-                                     image,
-                                     mask,
-                                     std::move(spacing),
-                                     std::move(group),
-                                     std::move(split)));
-          },
-          nb::arg("id"),
-          nb::arg("members"),
-          nb::arg("labels").none(),
-          nb::arg("image").none(),
-          nb::arg("mask").none(),
-          nb::arg("spacing"),
-          nb::arg("group"),
-          nb::arg("split"))
+      .def(nb::new_(&MakeCase),
+           nb::arg("id"),
+           nb::arg("members"),
+           nb::arg("labels").none(),
+           nb::arg("image").none(),
+           nb::arg("mask").none(),
+           nb::arg("spacing"),
+           nb::arg("group"),
+           nb::arg("split"))
       .def_ro("id", &Case::id)
       .def_ro("group", &Case::group)
       .def_ro("split", &Case::split)
