@@ -33,6 +33,7 @@ Action SetUpExport(CLI::App& app);
 Action SetUpFit(CLI::App& app);
 Action SetUpIndex(CLI::App& app);
 Action SetUpInspect(CLI::App& app);
+Action SetUpReport(CLI::App& app);
 Action SetUpSimulate(CLI::App& app);
 Action SetUpVerify(CLI::App& app);
 

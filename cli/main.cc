@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {"corrupt", "Corrupt images, to see how predictions hold up", &SetUpCorrupt},
     {"export", "Write a model as an ONNX graph", &SetUpExport},
     {"compare", "Run a whole study and recommend a calibrator", &SetUpCompare},
+    {"report", "Make the page of a study", &SetUpReport},
     {"verify", "Check what a model declares, on the values it emits", &SetUpVerify},
 };
 

@@ -40,42 +40,52 @@ int64_t CountChannels(std::vector<int64_t> shape, std::vector<int64_t> wanted) {
   return shape == wanted ? channels : 0;
 }
 
+ImageValues ReadCaseImage(const CaseReader& reader, const Array& array) {
+  const ArrayInfo& info = array.info();
+  const int64_t voxels = reader.num_voxels();
+  ImageValues image;
+  image.channels = CountChannels(info.shape, reader.shape());
+  if (image.channels == 0) {
+    Throw(ErrorCode::kBadData,
+          "{}: shape ({}); the case {} has ({}), with one more axis for channels",
+          array.name(),
+          fmt::join(info.shape, ", "),
+          reader.id(),
+          fmt::join(reader.shape(), ", "));
+  }
+  image.values.resize(static_cast<size_t>(voxels * image.channels));
+  const int64_t size = ElementSize(info.dtype);
+  const int64_t at_once = std::min<int64_t>(voxels, kBlockVoxels);
+  std::vector<std::byte> bytes(static_cast<size_t>(at_once * image.channels * size));
+  for (int64_t first = 0; first < voxels; first += at_once) {
+    const int64_t count = std::min(at_once, voxels - first) * image.channels;
+    array.Read(first * image.channels, count, bytes.data());
+    for (int64_t i = 0; i < count; ++i) {
+      const double value = LoadElement(info.dtype, bytes.data() + i * size);
+      const int64_t voxel = first + i / image.channels;
+      if (!(std::fabs(value) < 1e30)) {
+        Throw(ErrorCode::kBadData,
+              "{}: {}: the value {}; finite values are required",
+              array.name(),
+              reader.DescribeVoxel(voxel),
+              value);
+      }
+      image.values[static_cast<size_t>(i % image.channels * voxels + voxel)] =
+          static_cast<float>(value);
+    }
+  }
+  return image;
+}
+
 CaseImage::CaseImage(const CaseReader& reader) : grid_(MakePlaneGrid(reader.shape())) {
   const std::unique_ptr<Array> array = reader.OpenImage();
   if (array == nullptr)
     Throw(ErrorCode::kBadData, "case {} has no image, which the calibrator needs", reader.id());
   name_ = array->name();
-  const ArrayInfo& info = array->info();
-  channels_ = CountChannels(info.shape, reader.shape());
-  if (channels_ == 0) {
-    Throw(ErrorCode::kBadData,
-          "{}: shape ({}); the case {} has ({}), with one more axis for channels",
-          array->name(),
-          fmt::join(info.shape, ", "),
-          reader.id(),
-          fmt::join(reader.shape(), ", "));
-  }
+  ImageValues image = ReadCaseImage(reader, *array);
+  channels_ = image.channels;
+  values_ = std::move(image.values);
   const int64_t voxels = reader.num_voxels();
-  values_.resize(static_cast<size_t>(voxels * channels_));
-  const int64_t size = ElementSize(info.dtype);
-  const int64_t at_once = std::min<int64_t>(voxels, kBlockVoxels);
-  std::vector<std::byte> bytes(static_cast<size_t>(at_once * channels_ * size));
-  for (int64_t first = 0; first < voxels; first += at_once) {
-    const int64_t count = std::min(at_once, voxels - first);
-    array->Read(first * channels_, count * channels_, bytes.data());
-    for (int64_t i = 0; i < count * channels_; ++i) {
-      const double value = LoadElement(info.dtype, bytes.data() + i * size);
-      if (!(std::fabs(value) < 1e30)) {
-        Throw(ErrorCode::kBadData,
-              "{}: {}: the value {}; finite values are required",
-              array->name(),
-              reader.DescribeVoxel(first + i / channels_),
-              value);
-      }
-      values_[static_cast<size_t>(i % channels_ * voxels + first + i / channels_)] =
-          static_cast<float>(value);
-    }
-  }
   for (int64_t c = 0; c < channels_; ++c) {
     Standardise(
         std::span(values_).subspan(static_cast<size_t>(c * voxels), static_cast<size_t>(voxels)));

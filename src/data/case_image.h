@@ -14,12 +14,20 @@ namespace segcal {
 // fit. Axes of length one do not count: an image of (H, W) fits predictions of (C, 1, H, W).
 int64_t CountChannels(std::vector<int64_t> shape, std::vector<int64_t> wanted);
 
+// The values of an image as its file has them, [channel][voxel].
+struct ImageValues {
+  int64_t channels = 1;
+  std::vector<float> values;
+};
+
+// Reads the image of a case, which must have its shape, or one axis more for its channels. An Error
+// names the file and what is wrong.
+ImageValues ReadCaseImage(const CaseReader& reader, const Array& array);
+
 // The input image of a case, each channel brought to mean 0 and variance 1 over the case; a
 // constant channel is 0.
 class CaseImage {
  public:
-  // Reads the image, which must have the shape of the case, or one axis more for its channels. An
-  // Error names the file and what is wrong.
   explicit CaseImage(const CaseReader& reader);
 
   const std::string& name() const noexcept { return name_; }  // of its file or view, for messages

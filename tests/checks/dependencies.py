@@ -20,7 +20,7 @@ LEVELS = [
     ["pipeline"],
     ["verify", "results"],
     ["report", "export", "capi"],
-    ["study"],
+    ["study", "page"],
 ]
 LEVEL_OF = {name: level for level, names in enumerate(LEVELS) for name in names}
 

@@ -7,7 +7,7 @@ import re
 from repository import files, run, text
 
 SOURCES = ["**/*.h", "**/*.cc", "**/*.py", "**/*.sh", "**/*.cmake", "**/*.cmake.in",
-           "**/CMakeLists.txt", "scripts/*", ".ci/*"]
+           "**/*.js", "**/*.mjs", "**/*.css", "**/CMakeLists.txt", "scripts/*", ".ci/*"]
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 
 # Top folders whose content exists on somebody's machine only.

@@ -88,6 +88,7 @@ PLANTED = [
     (equations, "docs/methods/other.md", "    M = 0   (T1)\n", "(T1) is defined 2 times"),
     (manners, "src/core/a.cc", "#include <vector>\n", "first line lacks"),
     (manners, "scripts/a", "#!/bin/sh\necho\n", "first line lacks"),
+    (manners, "src/page/web/a.js", "start();\n", "first line lacks"),
     (manners, "scripts/a", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n", "not executable"),
     (manners, "docs/a.md", PATH_OF_ONE_MACHINE, "docs/a.md:1: a path of one machine"),
     (manners, "src/core/a.cc", SPDX + MARK, "src/core/a.cc:2: an unfinished mark"),
