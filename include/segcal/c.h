@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+// Names and types as C has them.
+// NOLINTBEGIN(readability-identifier-naming,modernize-*)
+
 typedef enum segcal_status {
   SEGCAL_OK = 0,
   SEGCAL_INVALID_ARGUMENT = 1,  // what the caller gave cannot be right
@@ -104,6 +107,8 @@ SEGCAL_EXPORT segcal_status segcal_apply(const segcal_model* model,
                                          const segcal_output* outputs,
                                          size_t num_outputs,
                                          const char* options);
+
+// NOLINTEND(readability-identifier-naming,modernize-*)
 
 #ifdef __cplusplus
 }

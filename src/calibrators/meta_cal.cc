@@ -119,7 +119,7 @@ class MetaCal final : public PixelCalibrator {
   }
 
   std::string AddToGraph(const GraphInput& in, OnnxBuilder* g) const override {
-    const std::string tempered = g->Softmax(g->Op("Mul", {in.logits, g->Scalar(beta_)}));
+    std::string tempered = g->Softmax(g->Op("Mul", {in.logits, g->Scalar(beta_)}));
     if (gamma_ == kInfinity) return tempered;
     const std::string sent_away = g->Op("Greater", {EntropyInGraph(in, g), g->Scalar(gamma_)});
     const double uniform = 1.0 / static_cast<double>(in.num_classes);

@@ -11,6 +11,7 @@
 #include "segcal/version.h"
 
 // What C sees of a model, and texts about it that live as long.
+// NOLINTNEXTLINE(readability-identifier-naming)
 struct segcal_model {
   explicit segcal_model(segcal::Model loaded)
       : model(std::move(loaded)),
@@ -92,6 +93,9 @@ RunOptions ReadRunOptions(const char* text) {
 
 using segcal::Guarded;
 
+// Names as C has them.
+// NOLINTBEGIN(readability-identifier-naming,modernize-*)
+
 extern "C" {
 
 const char* segcal_version(void) { return segcal::kVersion; }
@@ -166,3 +170,5 @@ segcal_status segcal_apply(const segcal_model* model,
 }
 
 }  // extern "C"
+
+// NOLINTEND(readability-identifier-naming,modernize-*)

@@ -40,6 +40,7 @@ void CheckVersions(const OnnxOutline& outline, const std::string& where) {
 
 std::string ListNames(const std::vector<OnnxPort>& ports) {
   std::vector<std::string> names;
+  names.reserve(ports.size());
   for (const OnnxPort& port : ports) names.push_back(port.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }

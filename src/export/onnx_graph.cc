@@ -155,7 +155,7 @@ OnnxMetadata MakeOnnxMetadata(const ModelState& state, const std::string& prefix
                            {"classes", Json(state.classes).dump()},
                            {"properties", declared.dump()}};
   if (state.fit.data.cases > 0) metadata.emplace_back("fit", ToJson(state.fit));
-  for (auto& [key, value] : metadata) key = prefix + "segcal." + key;
+  for (auto& [key, value] : metadata) key.insert(0, prefix + "segcal.");
   return metadata;
 }
 

@@ -58,7 +58,7 @@ std::string OnnxBuilder::Scalar64(double value) {
 std::string OnnxBuilder::Integer(int64_t value) {
   return Constant(MakeTensor({}, std::vector<int64_t>{value}));
 }
-std::string OnnxBuilder::Integers(std::vector<int64_t> values) {
+std::string OnnxBuilder::Integers(const std::vector<int64_t>& values) {
   return Constant(MakeTensor({static_cast<int64_t>(values.size())}, values));
 }
 
@@ -85,7 +85,7 @@ std::string OnnxBuilder::Reduce(const char* reduce,
                                 const std::string& x,
                                 std::vector<int64_t> axes) {
   if (opset_ >= kAxesAreInputs || std::string(reduce) == "ReduceSum")
-    return Op(reduce, {x, Integers(std::move(axes))}, {{"keepdims", int64_t{1}}});
+    return Op(reduce, {x, Integers(axes)}, {{"keepdims", int64_t{1}}});
   return Op(reduce, {x}, {{"axes", std::move(axes)}, {"keepdims", int64_t{1}}});
 }
 std::string OnnxBuilder::OverChannels(const char* reduce, const std::string& x) {

@@ -34,7 +34,7 @@ class OnnxBuilder {
   std::string Scalar(double value);    // float32
   std::string Scalar64(double value);  // float64
   std::string Integer(int64_t value);  // int64
-  std::string Integers(std::vector<int64_t> values);
+  std::string Integers(const std::vector<int64_t>& values);
   // (1, n, 1...): a number for every channel.
   std::string PerChannel(const std::vector<float>& values);
   std::string PerChannel(const std::vector<int32_t>& values);

@@ -81,7 +81,7 @@ std::string AddExperts(const AffineShape& shape,
     const GraphWeights weights = shape.space == AffineSpace::kWinnerGaps
                                      ? WinnerWeights(shape, experts[e].high, expert)
                                      : RowWeights(shape, experts[e].high);
-    const std::string own =
+    std::string own =
         g->Affine(rows, static_cast<int64_t>(weights.bias.size()), weights.weights, weights.bias);
     if (!shape.per_decision) return own;
     rows = g->Op("Where", {g->Op("Equal", {decision, g->Integer(expert)}), own, rows});
