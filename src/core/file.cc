@@ -172,6 +172,22 @@ void WriteText(const std::string& path, std::string_view text) {
   file.Commit();
 }
 
+bool IsFile(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+std::string ResolvedPath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, error);
+  return error ? path : resolved.string();
+}
+
 void CopyFile(const std::string& from, const std::string& to) {
   const InputFile input(from);
   OutputFile output(to);

@@ -59,6 +59,14 @@ class OutputFile {
   int64_t appended_ = 0;
 };
 
+// Whether there is a regular file or a folder of that name; not where that cannot be told.
+bool IsFile(const std::string& path);
+bool IsFolder(const std::string& path);
+
+// The path without links and dots, as far as it is there; as given where that cannot be told. Two
+// paths of one file become the same.
+std::string ResolvedPath(const std::string& path);
+
 // Copies a file byte for byte; the copy appears under its name complete, or not at all.
 void CopyFile(const std::string& from, const std::string& to);
 

@@ -181,5 +181,30 @@ TEST(OpenTemporary, SaysSoWhereTheSystemHasNoTemporaryFolder) {
   before == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept.c_str(), 1);
 }
 
+TEST(CopyFile, CopiesEveryByteOrNothing) {
+  const TempFolder folder;
+  const std::string content = std::string(300000, 'x') + std::string("\0y", 2);
+  folder.Put("a", content);
+  CopyFile(folder.File("a"), folder.File("b"));
+  EXPECT_EQ(folder.Get("b"), content);
+  EXPECT_THROW(CopyFile(folder.File("none"), folder.File("c")), Error);
+  EXPECT_EQ(folder.NumFiles(), 2u);
+}
+
+TEST(Paths, AreLookedAtWithoutThrowing) {
+  const TempFolder folder;
+  folder.Put("sub/a", "");
+  std::filesystem::create_symlink("loop", folder.File("loop"));
+  std::filesystem::create_symlink(folder.File("sub"), folder.File("link"));
+  EXPECT_TRUE(IsFile(folder.File("sub/a")));
+  EXPECT_TRUE(IsFolder(folder.File("link")));
+  for (const std::string& name : {folder.File("loop"), std::string(5000, 'a'), std::string()}) {
+    EXPECT_FALSE(IsFile(name));
+    EXPECT_FALSE(IsFolder(name));
+    EXPECT_NO_THROW(ResolvedPath(name));
+  }
+  EXPECT_EQ(ResolvedPath(folder.File("link/../sub/./a")), ResolvedPath(folder.File("link/a")));
+}
+
 }  // namespace
 }  // namespace segcal

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/file.h"
 #include "data/array_source.h"
 #include "formats/nifti_place.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 // Whether a NIfTI file has the spatial shape of a case, slowest axis first.
 bool HasShape(const std::string& path, const std::vector<int64_t>& shape) {
-  if (!std::filesystem::is_regular_file(path)) return false;
+  if (!IsFile(path)) return false;
   const std::optional<NiftiPlace> place = ReadNiftiPlace(path);
   if (!place) return false;
   for (size_t axis = 0; axis < 3; ++axis) {

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/file.h"
 #include "core/throw.h"
 #include "data/array_source.h"
 #include "data/nnunet.h"
@@ -14,13 +15,13 @@ namespace fs = std::filesystem;
 // A folder becomes the pattern of the files that nnU-Net keeps in it.
 std::string PatternIn(const std::string& given, const std::string& name) {
   if (given.empty() || given.find('{') != std::string::npos) return given;
-  if (!fs::is_directory(given)) Throw(ErrorCode::kIo, "{}: not a folder", given);
+  if (!IsFolder(given)) Throw(ErrorCode::kIo, "{}: not a folder", given);
   return (fs::path(given) / name).string();
 }
 
 bool HasImages(const fs::path& folder, const NnunetFolders& found) {
   for (const auto& [id, match] : found.members.front().files) {
-    if (!fs::is_regular_file(folder / (id + "_0000" + found.file_ending))) return false;
+    if (!IsFile((folder / (id + "_0000" + found.file_ending)).string())) return false;
   }
   return true;
 }
@@ -64,7 +65,7 @@ void CheckOrientations(const NnunetFolders& found, const Dataset& dataset) {
   for (const Case& c : dataset.cases) {
     fs::path label_map = FullPath(dataset, c.labels.empty() ? c.members.front() : c.labels);
     if (c.labels.empty()) label_map.replace_extension(found.file_ending);
-    if (fs::is_regular_file(label_map)) CheckNnunetOrientation(found, label_map.string());
+    if (IsFile(label_map.string())) CheckNnunetOrientation(found, label_map.string());
   }
 }
 

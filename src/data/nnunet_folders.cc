@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/file.h"
 #include "core/json.h"
 #include "core/throw.h"
 #include "data/file_pattern.h"
@@ -43,7 +44,7 @@ std::vector<std::string> Stems(const fs::path& folder, const std::string& ending
   for (const fs::path& entry : Entries(folder)) {
     const std::string name = entry.filename().string();
     if (name.size() <= ending.size() || !name.ends_with(ending) || name.starts_with('.')) continue;
-    if (fs::is_regular_file(entry)) stems.push_back(name.substr(0, name.size() - ending.size()));
+    if (IsFile(entry)) stems.push_back(name.substr(0, name.size() - ending.size()));
   }
   return stems;
 }
@@ -51,7 +52,7 @@ std::vector<std::string> Stems(const fs::path& folder, const std::string& ending
 bool IsFoldName(const std::string& name) { return name.starts_with("fold_"); }
 
 Predictions ValidationOf(const fs::path& fold) {
-  return {fold / "validation", fs::weakly_canonical(fold.parent_path()), fold.filename().string()};
+  return {fold / "validation", ResolvedPath(fold.parent_path()), fold.filename().string()};
 }
 
 [[noreturn]] void RefuseTrainedOnAll(const fs::path& folder) {
@@ -66,7 +67,7 @@ std::vector<Predictions> FoldsOf(const fs::path& model, std::vector<std::string>
   std::vector<Predictions> folds;
   bool trained_on_all = false;
   for (const fs::path& entry : Entries(model)) {
-    if (!IsFoldName(entry.filename().string()) || !fs::is_directory(entry / "validation")) continue;
+    if (!IsFoldName(entry.filename().string()) || !IsFolder(entry / "validation")) continue;
     if (entry.filename() == kTrainedOnAll) {
       trained_on_all = true;
     } else {
@@ -83,7 +84,7 @@ std::vector<Predictions> FoldsOf(const fs::path& model, std::vector<std::string>
 [[noreturn]] void RefuseOther(const fs::path& folder) {
   std::vector<std::string> with_predictions;
   for (const fs::path& entry : Entries(folder)) {
-    if (fs::is_directory(entry) && !Stems(entry, ".npz").empty())
+    if (IsFolder(entry) && !Stems(entry, ".npz").empty())
       with_predictions.push_back(entry.string());
   }
   Throw(ErrorCode::kBadData,
@@ -100,8 +101,8 @@ std::vector<Predictions> FoldsOf(const fs::path& model, std::vector<std::string>
 std::vector<Predictions> Expand(const std::string& given, std::vector<std::string>* notes) {
   fs::path folder = fs::path(given).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // "x/" is "x"
-  if (!fs::is_directory(folder)) Throw(ErrorCode::kIo, "{}: not a folder", given);
-  const fs::path absolute = fs::weakly_canonical(folder);
+  if (!IsFolder(folder)) Throw(ErrorCode::kIo, "{}: not a folder", given);
+  const fs::path absolute = ResolvedPath(folder);
   if (absolute.filename() == "validation" &&
       IsFoldName(absolute.parent_path().filename().string())) {
     if (absolute.parent_path().filename() == kTrainedOnAll) RefuseTrainedOnAll(folder);
@@ -109,7 +110,7 @@ std::vector<Predictions> Expand(const std::string& given, std::vector<std::strin
   }
   if (!Stems(folder, ".npz").empty()) return {{folder, absolute, ""}};
   if (absolute.filename() == kTrainedOnAll) RefuseTrainedOnAll(folder);
-  if (IsFoldName(absolute.filename().string()) && fs::is_directory(folder / "validation"))
+  if (IsFoldName(absolute.filename().string()) && IsFolder(folder / "validation"))
     return {{folder / "validation", absolute.parent_path(), absolute.filename()}};
   std::vector<Predictions> folds = FoldsOf(folder, notes);
   if (folds.empty()) RefuseOther(folder);
@@ -177,7 +178,7 @@ void AddCases(const Predictions& predictions,
 }
 
 bool IsOfNnunet(const fs::path& file) {
-  if (!fs::is_regular_file(file)) return false;
+  if (!IsFile(file)) return false;
   const Json json = ReadJson(file.string());
   return json.is_object() && json.contains("labels") && !json.contains("segcal_dataset");
 }
@@ -185,7 +186,7 @@ bool IsOfNnunet(const fs::path& file) {
 // nnU-Net leaves its files beside predictions, or beside the folds of a trained model.
 template <class Accept>
 std::string FindAbove(const fs::path& folder, const char* name, const Accept& accept) {
-  fs::path at = fs::weakly_canonical(folder);
+  fs::path at = ResolvedPath(folder);
   for (int level = 0; level <= 3 && at.has_relative_path(); ++level, at = at.parent_path()) {
     if (accept(at / name)) return (at / name).string();
   }
@@ -209,7 +210,7 @@ NnunetFolders FindNnunetFolders(const std::vector<std::string>& folders,
   for (const std::string& folder : folders) {
     for (Predictions& predictions : Expand(folder, &found.notes)) all.push_back(predictions);
   }
-  const auto is_file = [](const fs::path& path) { return fs::is_regular_file(path); };
+  const auto is_file = [](const fs::path& path) { return IsFile(path); };
   found.dataset_json = dataset_json.empty()
                            ? FindAbove(all.front().folder, "dataset.json", IsOfNnunet)
                            : dataset_json;
@@ -228,7 +229,7 @@ NnunetFolders FindNnunetFolders(const std::vector<std::string>& folders,
 
 std::string FindNnunetLabels(const NnunetFolders& found) {
   // <results>/<data set>/<trainer>/fold_0/validation/<case>.npz
-  fs::path dataset = fs::weakly_canonical(found.members.front().files.begin()->second.path);
+  fs::path dataset = ResolvedPath(found.members.front().files.begin()->second.path);
   for (int level = 0; level < 4; ++level) dataset = dataset.parent_path();
   std::string name = StringIn(found.plans_json, "dataset_name");
   if (name.empty()) name = dataset.filename().string();
@@ -240,7 +241,7 @@ std::string FindNnunetLabels(const NnunetFolders& found) {
     for (const fs::path& root : {fs::path(set == nullptr ? "" : set), beside / variable}) {
       if (root.empty()) continue;
       tried.push_back((root / name / folder).string());
-      if (fs::is_directory(tried.back())) return tried.back();
+      if (IsFolder(tried.back())) return tried.back();
     }
   }
   Throw(ErrorCode::kIo,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <set>
 
 #include "core/file.h"
@@ -33,12 +32,6 @@ struct ApplyWorkspace {
   EmitWorkspace emit;
   std::vector<CaseOutput::Scratch> scratch;
 };
-
-std::filesystem::path Resolved(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, error);
-  return error ? path : resolved;
-}
 
 // What the outputs of all threads may keep in memory until they are encoded: a quarter in all.
 int64_t WriterMemory(const RunOptions& run, int64_t outputs) {
@@ -93,10 +86,10 @@ class ApplyJob {
 
   // Writing over a file of the data set would destroy what is being read.
   void CheckOutputs() const {
-    std::set<std::filesystem::path> inputs;
+    std::set<std::string> inputs;
     const auto add = [&](const ArraySource& source) {
       for (const std::string& path : FullPaths(stream_.dataset(), source))
-        inputs.insert(Resolved(path));
+        inputs.insert(ResolvedPath(path));
     };
     for (const Case& c : stream_.dataset().cases) {
       for (const ArraySource& member : c.members) add(member);
@@ -105,7 +98,7 @@ class ApplyJob {
     for (int64_t c = 0; c < stream_.num_cases(); ++c) {
       for (const PlannedOutput& output : plan_.outputs) {
         const std::string path = OutputPath(output, entry(c).id);
-        if (inputs.contains(Resolved(path))) {
+        if (inputs.contains(ResolvedPath(path))) {
           Throw(ErrorCode::kInvalidArgument,
                 "{}: is a file of the data set; choose another folder to write to",
                 path);

@@ -19,10 +19,12 @@ std::string Beside(const std::string& npz, const std::string& ending) {
 
 // nnU-Net takes every prediction of a folder: what else is in it would be mixed with ours.
 void CheckOutputFolder(const std::string& folder, bool overwrite) {
-  std::error_code error;
+  if (folder.empty())
+    Throw(ErrorCode::kInvalidArgument, "the folder to write to has an empty name");
+  std::error_code error;  // making the folder says what is wrong
   if (!fs::exists(folder, error)) return;
-  if (!fs::is_directory(folder)) Throw(ErrorCode::kIo, "{}: exists and is no folder", folder);
-  if (overwrite || fs::is_empty(folder)) return;
+  if (!IsFolder(folder)) Throw(ErrorCode::kIo, "{}: exists and is no folder", folder);
+  if (overwrite || fs::is_empty(folder, error)) return;
   Throw(ErrorCode::kInvalidArgument,
         "{}: is not empty, and nnU-Net takes all files of a folder for predictions; choose a new "
         "folder, or --force to write over what is there",
@@ -30,10 +32,10 @@ void CheckOutputFolder(const std::string& folder, bool overwrite) {
 }
 
 void CheckIsNoInput(const NnunetFolders& found, const std::string& folder) {
-  const fs::path out = fs::weakly_canonical(folder);
+  const fs::path out = ResolvedPath(folder);
   for (const MemberFiles& member : found.members) {
     for (const auto& [id, match] : member.files) {
-      if (fs::weakly_canonical(match.path).parent_path() != out) continue;
+      if (fs::path(ResolvedPath(match.path)).parent_path() != out) continue;
       Throw(ErrorCode::kInvalidArgument,
             "{}: is a folder that is read; choose another one to write to",
             folder);
@@ -76,7 +78,7 @@ std::vector<PlannedOutput> PlanNnunet(const NnunetFolders& found,
 // The label map that nnU-Net wrote beside the first member's probabilities; empty: none.
 std::string LabelMapBeside(const Case& entry, const NnunetFolders& found) {
   std::string path = Beside(entry.members.front().path(), found.file_ending);
-  return fs::is_regular_file(path) ? path : "";
+  return IsFile(path) ? path : "";
 }
 
 void CheckLabelMaps(const Dataset& dataset, const NnunetFolders& found) {
@@ -88,7 +90,7 @@ void CheckLabelMaps(const Dataset& dataset, const NnunetFolders& found) {
 
 // Copies `from` into the folder; false where there is no such file.
 bool CarryOver(const std::string& from, const std::string& folder, ApplyResult* result) {
-  if (from.empty() || !fs::is_regular_file(from)) return false;
+  if (!IsFile(from)) return false;
   const fs::path to = fs::path(folder) / fs::path(from).filename();
   CopyFile(from, to.string());
   result->files.push_back(to.string());
@@ -101,7 +103,7 @@ void CarryOverRest(const NnunetFolders& found,
                    ApplyResult* result) {
   std::vector<std::string> missing;
   for (const Case& entry : dataset.cases) {
-    if (!fs::is_regular_file(fs::path(folder) / (entry.id + ".npz"))) continue;  // skipped
+    if (!IsFile((fs::path(folder) / (entry.id + ".npz")).string())) continue;  // skipped
     const std::string pickle = Beside(entry.members.front().path(), ".pkl");
     if (!CarryOver(pickle, folder, result)) missing.push_back(pickle);
   }

@@ -3,17 +3,13 @@
 #include <filesystem>
 
 #include "calibrators/list.h"
+#include "core/file.h"
 #include "core/json.h"
 #include "core/throw.h"
 #include "pipeline/model.h"
 
 namespace segcal {
 namespace {
-
-bool IsFolder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
-}
 
 // Where in the list of methods a model's is: uncalibrated predictions come first.
 int64_t ListPlace(const Model& model) {

@@ -254,3 +254,19 @@ def test_outputs_have_formats_of_their_own(dataset, model, tmp_path):
                                 "labels:gif")
     assert "twice" in fails(2, "apply", model, dataset, "-o", tmp_path / "x", "--write",
                             "labels:png,labels:npy")
+
+
+def test_names_that_lead_nowhere_are_errors(calibrated, tmp_path):
+    calibrator = calibrated[2]
+    folder, = new_predictions(tmp_path, ["predicted"])
+    os.symlink("loop", tmp_path / "loop")
+    for name in (tmp_path / "loop", tmp_path / ("a" * 300), tmp_path / "nothing", ""):
+        assert "not a folder" in fails(4, "index", tmp_path / "d.json", "--nnunet", name)
+        assert "not a folder" in fails(4, "index", tmp_path / "d.json", "--nnunet", folder,
+                                       "--labels", name or "nothing")
+        assert "not a folder" in fails(4, "apply", calibrator, "--nnunet", name, tmp_path / "out")
+    for name in (tmp_path / "loop", tmp_path / "loop" / "x", tmp_path / ("a" * 300)):
+        fails(4, "apply", calibrator, "--nnunet", folder, name)
+    assert "empty name" in fails(2, "apply", calibrator, "--nnunet", folder, "")
+    (folder / "dataset.json").write_text("{")
+    assert "dataset.json" in fails(3, "index", tmp_path / "d.json", "--nnunet", folder)

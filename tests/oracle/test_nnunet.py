@@ -61,6 +61,16 @@ def exported(nnunet, tmp_path_factory):
     return folder, root / "labelsTs"
 
 
+@pytest.fixture(scope="module", name="summary")
+def evaluated(nnunet, predicted):
+    """What nnU-Net's evaluation says of its own predictions."""
+    folder, truth = predicted
+    nnunet("evaluate", truth, folder)
+    summary = json.loads((folder / "summary.json").read_text())
+    (folder / "summary.json").unlink()
+    return summary
+
+
 @pytest.fixture(scope="module", name="calibrator", params=["ts(z)", "cms_ap(z)"])
 def fitted(request, tmp_path_factory):
     """A calibrator that keeps the segmentation, fitted out of fold."""
@@ -76,20 +86,18 @@ def probabilities_in(folder, case):
         return archive["probabilities"]
 
 
-def test_its_own_folder_is_indexed_and_evaluated(nnunet, predicted, tmp_path):
+def test_its_own_folder_is_indexed_and_evaluated(predicted, summary, tmp_path):
     folder, truth = predicted
     run("index", tmp_path / "data.json", "--nnunet", folder, "--labels", truth)
     ours = evaluate(tmp_path / "data.json", "-p", "none(z)")["pipelines"][0]
-    nnunet("evaluate", truth, folder)
-    theirs = json.loads((folder / "summary.json").read_text())
-    (folder / "summary.json").unlink()
-    for mine, other in zip(ours["metric_per_case"], theirs["metric_per_case"], strict=True):
+    for mine, other in zip(ours["metric_per_case"], summary["metric_per_case"], strict=True):
         assert mine["case"] in other["prediction_file"]
         dice = [other["metrics"][str(label)]["Dice"] for label in (1, 2)]
         assert np.allclose(mine["per_class"]["dsc"][1:], dice, atol=1e-9)
 
 
-def test_its_tools_go_on_with_a_calibrated_folder(nnunet, predicted, calibrator, tmp_path):
+def test_its_tools_go_on_with_a_calibrated_folder(nnunet, predicted, summary, calibrator,
+                                                  tmp_path):
     folder, truth = predicted
     out = tmp_path / "calibrated"
     run("apply", calibrator, "--nnunet", folder, out)
@@ -105,10 +113,8 @@ def test_its_tools_go_on_with_a_calibrated_folder(nnunet, predicted, calibrator,
         assert np.array_equal(ours[0], theirs[0])  # not one voxel changed its class
         assert np.array_equal(ours[1], theirs[1])
     nnunet("evaluate", truth, out)
-    nnunet("evaluate", truth, folder)
-    calibrated, given = (json.loads((at / "summary.json").read_text()) for at in (out, folder))
-    (folder / "summary.json").unlink()
-    assert calibrated["foreground_mean"]["Dice"] == given["foreground_mean"]["Dice"]
+    calibrated = json.loads((out / "summary.json").read_text())
+    assert calibrated["foreground_mean"]["Dice"] == summary["foreground_mean"]["Dice"]
 
 
 @pytest.mark.skipif(not (DATA / "hippocampus" / "nnunet_fold_0").is_dir(),
