@@ -23,14 +23,16 @@ TRUTHS = {
 }
 
 
-def study(program, folder, true_map, seed, size, cases):
+def study(program, folder, true_map, seed, given):
     """The recommendation of one simulated study."""
     options, _ = TRUTHS[true_map]
-    subprocess.run([program, "simulate", folder / "data", "--preset", "street", "--classes", "5", "--size", size,
-                    "--cases", str(cases), "--map", true_map, "--seed", str(seed), "--quiet", *options],
+    subprocess.run([program, "simulate", folder / "data", "--preset", "street", "--classes", "5", "--size", given.size,
+                    "--cases", str(given.cases), "--map", true_map, "--seed", str(seed), "--quiet", *options],
                    check=True, stdout=subprocess.DEVNULL)
-    pipelines = [part for name in PIPELINES for part in ("-p", name)]
+    names = [name for name in PIPELINES if not (given.untrained and name.startswith("lts"))]
+    pipelines = [part for name in names for part in ("-p", name)]
     subprocess.run([program, "compare", folder / "data", *pipelines, "--split", "own", "--replicates", "100",
+                    "--search", str(given.search),
                     "--metrics", "nll,ece,ba_ece", "-o", folder / "study", "--quiet"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return json.loads((folder / "study" / "study.json").read_text())["recommendation"]
@@ -40,8 +42,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--size", default="96x128")
+    parser.add_argument("--size", default="64x96")
     parser.add_argument("--cases", type=int, default=40)
+    parser.add_argument("--search", type=int, default=5)
+    parser.add_argument("--untrained", action="store_true", help="without lts(z), which takes most of the time")
     parser.add_argument("--only", choices=TRUTHS)
     given = parser.parse_args()
     rates = {}
@@ -50,7 +54,7 @@ def main():
         hits = 0
         for seed in range(1, given.seeds + 1):
             with tempfile.TemporaryDirectory() as work:
-                found = study(given.program, Path(work), true_map, seed, given.size, given.cases)
+                found = study(given.program, Path(work), true_map, seed, given)
             hit = found["pipeline"].split("(")[0] in right
             hits += hit
             print(f"{true_map} seed {seed}: {found['pipeline']} {'hit' if hit else 'miss'}", flush=True)
