@@ -35,6 +35,8 @@ struct SelectiveOptions {
   // How the temperature of flagged voxels is chosen: by the lowest validation ECE, or by the recall
   // of the selector as in the released code, which harms where precision is low.
   std::string rule = "ece";
+  // Temperature of the voxels that are not flagged; below 1 for models that lack confidence there.
+  double t2 = 1.0;
 
   template <class Self, class Visitor>
   static void Fields(Self& self, Visitor&& field) {
@@ -42,6 +44,7 @@ struct SelectiveOptions {
     field("batch_voxels", self.batch_voxels, AtLeast(1));
     field("misprediction_weight", self.misprediction_weight, Positive());
     field("rule", self.rule, OneOf({"ece", "recall"}));
+    field("t2", self.t2, Between(1e-3, 1e3));
   }
 };
 
@@ -70,17 +73,25 @@ class Selective final : public Calibrator {
   FitOutcome Fit(const FitContext& context) override;
 
   Json Parameters() const override {
-    return {{"base", base_->Parameters()},
-            {"selector", scaling_.selector ? scaling_.selector->ToJson() : Json(nullptr)},
-            {"temperature", scaling_.temperature}};
+    Json json = {{"base", base_->Parameters()},
+                 {"selector", scaling_.selector ? scaling_.selector->ToJson() : Json(nullptr)},
+                 {"temperature", scaling_.temperature}};
+    // Files without it mean 1.
+    if (scaling_.kept_temperature != 1.0) json["kept_temperature"] = scaling_.kept_temperature;
+    return json;
   }
   std::vector<Claim> Claims() const override {
     std::vector<Claim> claims = base_->Claims();
-    claims.push_back({.what = "the temperature of flagged voxels is positive",
-                      .property = "preserves",
-                      .found = scaling_.temperature,
-                      .allowed = 0.0,
-                      .holds = scaling_.temperature > 0.0});
+    const auto positive = [&](const char* what, double temperature) {
+      claims.push_back({.what = what,
+                        .property = "preserves",
+                        .found = temperature,
+                        .allowed = 0.0,
+                        .holds = temperature > 0.0});
+    };
+    positive("the temperature of flagged voxels is positive", scaling_.temperature);
+    if (scaling_.kept_temperature != 1.0)
+      positive("the temperature of the other voxels is positive", scaling_.kept_temperature);
     return claims;
   }
   void SetParameters(const Json& json, int64_t num_classes, const std::string& where) override;
@@ -117,7 +128,8 @@ class BoundSelective final : public BoundCalibrator {
     uint8_t flagged[kTileVoxels];
     owner_.scaling_.selector->Flag(tile, flagged);
     for (int64_t v = 0; v < kTileVoxels; ++v) {
-      if (flagged[v] != 0) out[v] *= static_cast<float>(owner_.scaling_.temperature);
+      out[v] *= static_cast<float>(flagged[v] != 0 ? owner_.scaling_.temperature
+                                                   : owner_.scaling_.kept_temperature);
     }
     return true;
   }
@@ -203,7 +215,7 @@ void ReportSelection(const SelectionCounts& counts,
                      const SelectiveStudy& study,
                      const SelectiveError& chosen,
                      FitOutcome* outcome) {
-  const SelectiveError& base = study.errors.front();
+  const SelectiveError& base = study.base;
   outcome->figures["misprediction_recall"] = counts.recall();
   outcome->figures["misprediction_precision"] = counts.precision();
   outcome->figures["flagged_share"] =
@@ -236,36 +248,42 @@ void Selective::ChooseScale(const FitContext& context,
   const SelectionCounts counts =
       CountSelection(validation, context.pooling, *base_, *scaling_.selector);
   const SelectiveStudy study =
-      StudyTemperatures(validation, context.pooling, *base_, *scaling_.selector);
+      StudyTemperatures(validation, context.pooling, *base_, *scaling_.selector, options_.t2);
   const SelectiveError& chosen =
       options_.rule == "recall" ? ErrorByRecall(study, counts.recall()) : LowestError(study);
   scaling_.temperature = chosen.temperature;
+  scaling_.kept_temperature = options_.t2;
   ReportSelection(counts, study, chosen, outcome);
   const double before = AppliedMeanLoss(validation, context.pooling, *base_);
   const double after = AppliedMeanLoss(validation, context.pooling, *this);
   outcome->figures["validation_nll_base"] = before;
   outcome->figures["validation_nll"] = after;
   WarnIfWorse("NLL", before, after, outcome);
-  WarnIfWorse("ECE", study.errors.front().ece, chosen.ece, outcome);
+  WarnIfWorse("ECE", study.base.ece, chosen.ece, outcome);
   if (chosen.temperature == 1.0) {
     outcome->warnings.push_back(
         "on the cases it was chosen by, no temperature lowers the ECE of the voxels that the "
-        "selector flags: it is of no use, and nothing is scaled (T1 = 1)");
+        "selector flags: it is of no use, and they are not scaled (T1 = 1)");
   }
 }
 
 void Selective::SetParameters(const Json& json, int64_t num_classes, const std::string& where) {
   JsonObject object(json, where);
-  const double temperature = object.Number("temperature");
-  if (!(temperature > 0.0 && temperature <= kLargestTemperature)) {
+  const auto read = [&](const char* field) {
+    const double temperature = object.Number(field);
+    if (temperature > 0.0 && temperature <= kLargestTemperature) return temperature;
     Throw(ErrorCode::kBadData,
-          "{}: temperature is {}, a value in (0, {}] is required",
+          "{}: {} is {}, a value in (0, {}] is required",
           where,
+          field,
           temperature,
           kLargestTemperature);
-  }
+  };
+  const double temperature = read("temperature");
+  const double kept = object.Has("kept_temperature") ? read("kept_temperature") : 1.0;
   base_->SetParameters(object.Object("base"), num_classes, where + ": base");
   scaling_.temperature = temperature;
+  scaling_.kept_temperature = kept;
   scaling_.selector.reset();
   if (object.Has("selector")) {
     scaling_.selector =

@@ -125,6 +125,33 @@ TEST(Selective, EqualsItsBaseWhereNothingIsFlagged) {
   }
 }
 
+// (SS8) with T2 of the voxels that are not flagged: the silent selector scales all of them.
+TEST(Selective, ScalesTheOthersByT2) {
+  const Scene scene = TellTale();
+  Json silent = OracleSelector();
+  silent[kHiddenLayers]["bias"] = {1e6, 0.0};
+  const Model fitted = FitOn(scene, "selective(z, epochs=0, t2=0.5)");
+  const Model model = WithParameters(
+      fitted, {{"selector", silent}, {"temperature", 8.0}, {"kept_temperature", 0.5}});
+  const std::vector<float> before = ApplyInMemory(FitOn(scene, "none(z)"), scene, 0);
+  const std::vector<float> after = ApplyInMemory(model, scene, 0);
+  const auto n = static_cast<size_t>(scene.num_voxels());
+  for (size_t v = 0; v < n; v += 7) {
+    double sum = 0.0;
+    for (size_t c = 0; c < kClasses; ++c)
+      sum += std::pow(static_cast<double>(before[c * n + v]), 2.0);
+    for (size_t c = 0; c < kClasses; ++c) {
+      EXPECT_NEAR(static_cast<double>(after[c * n + v]),
+                  std::pow(static_cast<double>(before[c * n + v]), 2.0) / sum,
+                  1e-6);
+    }
+  }
+  // It is kept in the file, and files without it mean 1.
+  EXPECT_EQ(ParseJson(model.ToJson(), "m")["parameters"]["kept_temperature"], 0.5);
+  const Model plain = FitOn(scene, "selective(z, epochs=0)");
+  EXPECT_FALSE(ParseJson(plain.ToJson(), "m")["parameters"].contains("kept_temperature"));
+}
+
 TEST(Selective, LearnsToFindMispredictions) {
   const Model model = FitOn(TellTale(), "selective(z, learning_rate=0.01)");
   EXPECT_GT(Figure(model, "misprediction_recall"), 0.95);

@@ -37,11 +37,16 @@ std::string SelectiveScaling::AddToGraph(const GraphInput& in,
                                          OnnxBuilder* g) const {
   if (!scales()) return probs;
   const std::string logs = g->Op("Log", {g->Op("Max", {probs, g->Scalar(kSmallestProb)})});
-  const std::string flat = g->Softmax(g->Op("Div", {logs, g->Scalar(temperature)}));
   const bool kept = base.properties().preserves != Preserves::kNone;
   const std::string winner = kept ? in.decision : g->ArgMax(probs);
-  const std::string scaled = KeepWinnerInGraph(flat, winner, in.num_classes, g);
-  return g->Op("Where", {selector->AddToGraph(in, g), scaled, probs});
+  const auto scale = [&](double by) {
+    if (by == 1.0) return probs;
+    const std::string scaled = g->Softmax(g->Op("Div", {logs, g->Scalar(by)}));
+    return KeepWinnerInGraph(scaled, winner, in.num_classes, g);
+  };
+  const std::string flat = scale(temperature);
+  const std::string others = scale(kept_temperature);
+  return g->Op("Where", {selector->AddToGraph(in, g), flat, others});
 }
 
 }  // namespace segcal

@@ -54,7 +54,8 @@ void SelectiveScaling::Apply(const Tile& tile,
   BaseDecisions decisions;
   const uint16_t* decision = decisions.Of(tile, base, out.probs);
   for (int64_t v = 0; v < tile.count; ++v) {
-    if (flagged[v] != 0) ScaleVoxel(tile, v, temperature, decision[v], out);
+    const double own = flagged[v] != 0 ? temperature : kept_temperature;
+    if (own != 1.0) ScaleVoxel(tile, v, own, decision[v], out);
   }
 }
 

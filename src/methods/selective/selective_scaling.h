@@ -21,14 +21,17 @@ inline constexpr double kSmallestProb = 0x1p-126;
 void ScaleVoxel(
     const Tile& tile, int64_t v, double temperature, uint16_t winner, const TileProbs& out);
 
-// What is done to what a base has emitted: voxels that the selector flags (none: it flags nothing)
-// are scaled by the temperature.
+// What is done to what a base has emitted: voxels that the selector flags are scaled by one
+// temperature, the others by another. Without a selector all stay.
 struct SelectiveScaling {
   std::optional<Selector> selector;
-  double temperature = 1.0;
+  double temperature = 1.0;       // T1
+  double kept_temperature = 1.0;  // T2
 
-  // At a temperature of 1 what a base has emitted stays, to the bit.
-  bool scales() const noexcept { return selector && temperature != 1.0; }
+  // At temperatures of 1 what a base has emitted stays, to the bit.
+  bool scales() const noexcept {
+    return selector && (temperature != 1.0 || kept_temperature != 1.0);
+  }
   void Apply(const Tile& tile,
              const Calibrator& base,
              const BoundCalibrator& bound,

@@ -42,12 +42,13 @@ struct ByCorrectness {
 
 // What the voxels of one case add up to.
 struct StudySums {
-  ByCorrectness kept;                  // not flagged
+  ByCorrectness base;                  // all voxels, not scaled
+  ByCorrectness kept;                  // not flagged, at T2
   std::vector<ByCorrectness> flagged;  // at every candidate
   Reliability flat;                    // every misprediction at the largest temperature
 
   static constexpr auto SumFields() {
-    return std::tuple(&StudySums::kept, &StudySums::flagged, &StudySums::flat);
+    return std::tuple(&StudySums::base, &StudySums::kept, &StudySums::flagged, &StudySums::flat);
   }
   ByCorrectness At(size_t candidate) const {
     ByCorrectness all = kept;
@@ -62,10 +63,11 @@ class StudyTile {
   StudyTile(const Tile& tile, const uint16_t* decision, const uint8_t* flagged, const float* probs)
       : tile_(tile), decision_(decision), flagged_(flagged), probs_(probs) {}
 
-  void AddTo(const std::vector<double>& candidates, StudySums* sums) {
+  void AddTo(const std::vector<double>& candidates, double kept_temperature, StudySums* sums) {
     const auto is_kept = [&](int64_t v) { return flagged_[v] == 0; };
     const auto is_flagged = [&](int64_t v) { return flagged_[v] != 0; };
-    AddBoth(is_kept, 1.0, &sums->kept);
+    AddBoth([](int64_t) { return true; }, 1.0, &sums->base);
+    AddBoth(is_kept, kept_temperature, &sums->kept);
     for (size_t k = 0; k < candidates.size(); ++k)
       AddBoth(is_flagged, candidates[k], &sums->flagged[k]);
     Add([&](int64_t v) { return !IsCorrect(v); }, kLargestTemperature, &sums->flat);
@@ -132,6 +134,9 @@ class CaseErrors {
         ece_(candidates_.size(), std::vector<double>(num_cases)),
         correct_(ece_),
         wrong_(ece_),
+        base_ece_(num_cases),
+        base_correct_(num_cases),
+        base_wrong_(num_cases),
         oracle_(kOracleSteps + 1, std::vector<double>(num_cases)) {}
 
   void Add(size_t c, const StudySums& sums) {
@@ -141,12 +146,20 @@ class CaseErrors {
       correct_[k][c] = all.correct.Error();
       wrong_[k][c] = all.wrong.Error();
     }
+    base_ece_[c] = sums.base.Error();
+    base_correct_[c] = sums.base.correct.Error();
+    base_wrong_[c] = sums.base.wrong.Error();
     for (size_t r = 0; r < oracle_.size(); ++r)
-      oracle_[r][c] = OracleCaseError(sums.At(0), sums.flat, RecallAt(r));
+      oracle_[r][c] = OracleCaseError(sums.base, sums.flat, RecallAt(r));
   }
 
   SelectiveStudy Means(const StudySums& pooled) const {
     SelectiveStudy study;
+    study.base = {.temperature = 1.0,
+                  .ece = MeanOfDefined(base_ece_),
+                  .pooled_ece = pooled.base.Error(),
+                  .correct_ece = MeanOfDefined(base_correct_),
+                  .wrong_ece = MeanOfDefined(base_wrong_)};
     for (size_t k = 0; k < candidates_.size(); ++k) {
       study.errors.push_back({.temperature = candidates_[k],
                               .ece = MeanOfDefined(ece_[k]),
@@ -166,6 +179,9 @@ class CaseErrors {
   std::vector<std::vector<double>> ece_;  // [candidate][case]
   std::vector<std::vector<double>> correct_;
   std::vector<std::vector<double>> wrong_;
+  std::vector<double> base_ece_;  // [case]
+  std::vector<double> base_correct_;
+  std::vector<double> base_wrong_;
   std::vector<std::vector<double>> oracle_;  // [step][case]
 };
 
@@ -174,7 +190,8 @@ class CaseErrors {
 SelectiveStudy StudyTemperatures(const CaseStream& stream,
                                  const Pooling& pooling,
                                  const Calibrator& base,
-                                 const Selector& selector) {
+                                 const Selector& selector,
+                                 double kept_temperature) {
   const std::vector<double> candidates = CandidateTemperatures();
   CaseErrors errors(static_cast<size_t>(stream.num_cases()), candidates);
   StudySums zero;
@@ -189,7 +206,7 @@ SelectiveStudy StudyTemperatures(const CaseStream& stream,
     selector.Flag(tile, flagged);
     BaseDecisions decisions;
     const uint16_t* decision = decisions.Of(tile, base, out.probs);
-    StudyTile(tile, decision, flagged, out.probs).AddTo(candidates, sums);
+    StudyTile(tile, decision, flagged, out.probs).AddTo(candidates, kept_temperature, sums);
   };
   const auto end = [&](int64_t c, const StudySums& sums) {
     const std::lock_guard lock(mutex);

@@ -8,7 +8,7 @@
 namespace segcal {
 
 // Expected calibration errors in ten bins of what is emitted, mean over cases (S3 Eq. 3), at one
-// temperature of the flagged voxels.
+// temperature of the flagged voxels, the others at T2.
 struct SelectiveError {
   double temperature = 1.0;
   double ece = 0.0;
@@ -25,13 +25,15 @@ struct OracleError {
 };
 
 struct SelectiveStudy {
+  SelectiveError base;                 // as the base emits it
   std::vector<SelectiveError> errors;  // at 1, 2, 4, 8, ..., kLargestTemperature
   std::vector<OracleError> oracle;     // at 0, 0.2, ..., 1
 };
 SelectiveStudy StudyTemperatures(const CaseStream& stream,
                                  const Pooling& pooling,
                                  const Calibrator& base,
-                                 const Selector& selector);
+                                 const Selector& selector,
+                                 double kept_temperature = 1.0);
 
 // The one with the lowest error, the smallest of equals (SS9). 1: the selector is of no use.
 const SelectiveError& LowestError(const SelectiveStudy& study);

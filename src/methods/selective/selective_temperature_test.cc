@@ -136,6 +136,30 @@ TEST(SelectiveTemperature, ErrorsAreMeansOfCasesAtEveryCandidate) {
   }
 }
 
+// The voxels that are not flagged stand at T2; what the base emits is told apart.
+TEST(SelectiveTemperature, ErrorsWithATemperatureOfTheOthers) {
+  const Scene scene = UnlikeCases();
+  constexpr double kKept = 0.5;
+  const Model model = FitAs("none(z)", scene);
+  const SelectiveStudy study = StudyTemperatures(*scene.Stream(2),
+                                                 Pooling{},
+                                                 *ModelAccess::State(model).calibrator,
+                                                 TellTaleSelector(),
+                                                 kKept);
+  const auto error_at = [&](double flagged, double kept) {
+    return MeanOverCases(scene, [&](const std::vector<PlainVoxel>& voxels) {
+      PlainGaps gaps;
+      for (const PlainVoxel& voxel : voxels) gaps.Add(voxel, voxel.flagged ? flagged : kept);
+      return gaps.Error();
+    });
+  };
+  EXPECT_NEAR(study.errors[2].ece, error_at(4.0, kKept), 1e-6);
+  EXPECT_NEAR(study.errors[0].ece, error_at(1.0, kKept), 1e-6);
+  EXPECT_NEAR(study.base.ece, error_at(1.0, 1.0), 1e-6);
+  EXPECT_GT(std::fabs(study.base.ece - study.errors[0].ece), 1e-3);
+  EXPECT_NEAR(study.oracle[0].ece, study.base.ece, 1e-12);
+}
+
 // S3 Fig. 4. All found is what a selector that flags all of them and nothing else comes to.
 TEST(SelectiveTemperature, OracleErrorsAreThoseOfAShareOfTheMispredictions) {
   const Scene scene = UnlikeCases();
