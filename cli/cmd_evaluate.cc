@@ -29,6 +29,8 @@ struct EvaluateArguments {
   std::string picture_case;
   std::vector<std::string> set;
   std::string table = "text";
+  std::string sort;
+  bool per_class = false;
   bool statistics = false;
   StatisticsOptions statistics_options;
   EvaluateOptions options;
@@ -79,6 +81,25 @@ void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptio
           text,
           fmt::join(families, ", "));
   }
+}
+
+// What tables are sorted by must be computed, and have a best value.
+void CheckSort(const std::string& metric, const EvaluateOptions& options) {
+  if (metric.empty()) return;
+  const std::vector<std::string> computed = SelectedFamilies(options);
+  std::vector<std::string> known;
+  for (const MetricFamilyDescription& family : ListMetrics()) {
+    if (std::find(computed.begin(), computed.end(), family.name) == computed.end()) continue;
+    for (const MetricDescription& number : family.metrics) {
+      if (number.goal == Goal::kNone) continue;
+      if (number.name == metric) return;
+      known.push_back(number.name);
+    }
+  }
+  Throw(ErrorCode::kInvalidArgument,
+        "--sort {}: one of the metrics that are computed and have a best value is required: {}",
+        metric,
+        fmt::join(known, ", "));
 }
 
 std::vector<Model> MakeModels(const EvaluateArguments& given, const Dataset& dataset) {
@@ -165,6 +186,7 @@ void Run(const EvaluateArguments& given) {
   options.keep_cells = !given.cells.empty();
   for (const std::string& text : given.set) SetMetricOption(text, &options);
   CheckMetricOptions(given.set, options);
+  CheckSort(given.sort, options);
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
   const std::vector<Model> models = MakeModels(given, dataset);
@@ -190,7 +212,11 @@ void Run(const EvaluateArguments& given) {
   if (given.json) {
     fmt::print("{}", ToJson(result));
   } else {
-    PrintEvaluation(result, given.options.families, ParseForm(given.table), files);
+    const PrintOptions print{.form = ParseForm(given.table), .per_class = given.per_class};
+    PrintEvaluation(given.sort.empty() ? result : SortedBy(result, given.sort),
+                    given.options.families,
+                    print,
+                    files);
   }
 }
 
@@ -203,12 +229,15 @@ std::string EvaluateFooter() {
     for (const auto& [key, value] : family.options)
       text += fmt::format("  {:<18}   --set {}={}\n", "", key, value);
   }
+  text += "s2: a set, ECE, MCE, SCE and ACE in the regions All, Boundary and patches, 10 bins\n";
   text +=
       "\nExamples:\n"
       "  segcal evaluate camvid -p 'none(z)' -m ts.json --split test -o metrics.json\n"
       "  segcal evaluate camvid -p 'none(z)' -m ts.json -m dc.json --split test --statistics \\\n"
       "    --table latex\n"
       "  segcal evaluate camvid -m models --split test --table markdown\n"
+      "  segcal evaluate camvid -m models --split test --sort nll --per-class\n"
+      "  segcal evaluate camvid -m models --split test --metrics s2 --table latex\n"
       "  segcal evaluate hippocampus -m brain.json --split test --metrics nll,ece,ba_ece \\\n"
       "    --set distance=physical\n"
       "  segcal evaluate camvid -m ts.json --split test --metrics all -o metrics.json --figures "
@@ -243,13 +272,21 @@ Action SetUpEvaluate(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option(
       "--split", given->options.split, "Only the cases of this split (default: all cases)");
-  app.add_option("--figures", given->figures, "Folder for reliability diagrams and maps of a case");
-  app.add_option("--picture", given->picture_case, "Case to draw (default: the first)");
+  app.add_option(
+      "--figures",
+      given->figures,
+      "Folder for reliability diagrams, risk and coverage, confusion and maps of a case; "
+      "the uncalibrated prediction of every pooling is evaluated too");
+  app.add_option("--picture",
+                 given->picture_case,
+                 "Case to draw (default: the one whose gain in ECE is the median of all)");
   app.add_option("--set", given->set, "Option of a metric, key=value; several times")
       ->allow_extra_args(false);
   app.add_option("--table", given->table, "Form of the printed tables")
       ->check(CLI::IsMember({"text", "markdown", "latex", "csv"}))
       ->capture_default_str();
+  app.add_option("--sort", given->sort, "Metric whose best pipeline comes first in the tables");
+  app.add_flag("--per-class", given->per_class, "Print a table of classes too");
   app.add_flag("--json", given->json, "Print the metrics as JSON");
   StatisticsOptions& statistics = given->statistics_options;
   app.add_flag("--statistics",

@@ -96,7 +96,8 @@ void PrintStatistics(const EvaluateResult& result, const std::vector<MetricColum
 }
 
 void PrintAsText(const EvaluateResult& result,
-                 const std::vector<MetricColumn>& columns,
+                 const std::vector<std::string>& metrics,
+                 bool per_class,
                  const std::vector<std::string>& files) {
   fmt::print("{}{}: {} cases, {} voxels, {} labelled\n\n",
              result.dataset,
@@ -104,8 +105,22 @@ void PrintAsText(const EvaluateResult& result,
              result.pipelines.front().cases.size(),
              HumanCount(result.voxels),
              HumanCount(result.labelled));
-  PrintText(MetricsTable(result, columns, /*intervals=*/false));
-  fmt::print("Mean over cases{}.\n", HasColumn(columns, "ace") ? "; ACE over all voxels" : "");
+  const std::vector<MetricColumn> columns = MetricColumns(result, metrics);
+  const std::vector<MetricColumn> main = MainColumns(result, metrics);
+  if (!main.empty()) {
+    PrintText(MetricsTable(result, main, /*intervals=*/false));
+    fmt::print("Mean over cases{}.\n", HasColumn(main, "ace") ? "; ACE over all voxels" : "");
+  }
+  if (HasRegionTable(result, metrics)) {
+    if (!main.empty()) fmt::print("\n");
+    PrintText(RegionTable(result));
+    fmt::print("Mean over cases.\n");
+  }
+  if (per_class && HasClassTable(result, columns)) {
+    fmt::print("\n");
+    PrintText(ClassTable(result, columns));
+    fmt::print("Mean over cases in which the class has a value.\n");
+  }
   if (HasPatchSweep(result)) {
     fmt::print("\n");
     PrintText(PatchTable(result));
@@ -119,12 +134,13 @@ void PrintAsText(const EvaluateResult& result,
 
 void PrintEvaluation(const EvaluateResult& result,
                      const std::vector<std::string>& metrics,
-                     TableForm form,
+                     const PrintOptions& options,
                      const std::vector<std::string>& files) {
-  if (form == TableForm::kText) return PrintAsText(result, MetricColumns(result, metrics), files);
-  const std::vector<Table> tables = EvaluationTables(result, metrics);
+  if (options.form == TableForm::kText)
+    return PrintAsText(result, metrics, options.per_class, files);
+  const std::vector<Table> tables = EvaluationTables(result, metrics, options.per_class);
   for (size_t i = 0; i < tables.size(); ++i)
-    fmt::print("{}{}", i == 0 ? "" : "\n", tables[i].Render(form));
+    fmt::print("{}{}", i == 0 ? "" : "\n", tables[i].Render(options.form));
 }
 
 }  // namespace segcal::cli

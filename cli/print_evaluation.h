@@ -8,12 +8,17 @@
 
 namespace segcal::cli {
 
+struct PrintOptions {
+  // Text, with notes and the names of the files written, or markdown, latex or csv: the tables
+  // alone, to be pasted.
+  TableForm form = TableForm::kText;
+  bool per_class = false;  // the table of classes too
+};
+
 // Prints the tables of an evaluation to standard output; `metrics` as in EvaluateOptions::families.
-// The form is text, with notes and the names of the files written, or markdown, latex or csv: the
-// tables alone, to be pasted.
 void PrintEvaluation(const EvaluateResult& result,
                      const std::vector<std::string>& metrics,
-                     TableForm form,
+                     const PrintOptions& options,
                      const std::vector<std::string>& files);
 
 }  // namespace segcal::cli

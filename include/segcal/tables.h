@@ -90,7 +90,8 @@ struct MetricColumn {
 SEGCAL_EXPORT std::vector<std::string> ShownPipelines(const EvaluateResult& result);
 
 // The columns for `names`, as in EvaluateOptions::families: a metric is itself, a family all of its
-// metrics; none, or "all", is the choice of the main paper's tables and a little more.
+// metrics, as is a set ("s2"); none, or "all", is the choice of the main paper's tables and a
+// little more.
 SEGCAL_EXPORT std::vector<MetricColumn> MetricColumns(const EvaluateResult& result,
                                                       const std::vector<std::string>& names);
 
@@ -116,12 +117,33 @@ SEGCAL_EXPORT Table PairTable(const Statistics& statistics,
 SEGCAL_EXPORT bool HasPatchSweep(const EvaluateResult& result);
 SEGCAL_EXPORT Table PatchTable(const EvaluateResult& result);
 
+// Table 1 of the paper on local temperature scaling, if "s2" is among the names and all of it was
+// computed: a row per error (ECE, MCE, SCE, ACE) and pipeline, a column per region, in percent.
+SEGCAL_EXPORT bool HasRegionTable(const EvaluateResult& result,
+                                  const std::vector<std::string>& names);
+SEGCAL_EXPORT Table RegionTable(const EvaluateResult& result);
+// MetricColumns without those that the table of regions shows, if there is one.
+SEGCAL_EXPORT std::vector<MetricColumn> MainColumns(const EvaluateResult& result,
+                                                    const std::vector<std::string>& names);
+
+// A row per class, for each of the columns that has values of classes, and a column per pipeline,
+// the best bold; with the number of labelled voxels.
+SEGCAL_EXPORT bool HasClassTable(const EvaluateResult& result,
+                                 const std::vector<MetricColumn>& columns);
+SEGCAL_EXPORT Table ClassTable(const EvaluateResult& result,
+                               const std::vector<MetricColumn>& columns);
+
+// The result with its pipelines in the order of a metric, the best first and what is undefined
+// last: for tables. A metric that was not computed, or has no best value, is an Error.
+SEGCAL_EXPORT EvaluateResult SortedBy(const EvaluateResult& result, const std::string& metric);
+
 // Sum-rank and mean-case-rank of every pipeline. The result must have statistics.
 SEGCAL_EXPORT Table RankTable(const EvaluateResult& result);
 
 // All of the above that the result has the numbers for, ready to be pasted; `names` as for
-// MetricColumns.
+// MetricColumns, `per_class` for ClassTable too.
 SEGCAL_EXPORT std::vector<Table> EvaluationTables(const EvaluateResult& result,
-                                                  const std::vector<std::string>& names = {});
+                                                  const std::vector<std::string>& names = {},
+                                                  bool per_class = false);
 
 }  // namespace segcal

@@ -22,6 +22,7 @@ const std::vector<Preset>& Presets() {
       {"torchmetrics", Both("15", "open_one_apart")},
       {"netcal", Both("10", "open")},
       {"monai", Both("20", "closed_stretched")},
+      {"s2", Both("10", "closed")},
       {"values", Both("20", "stretched")},
   };
   return presets;

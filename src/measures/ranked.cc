@@ -218,6 +218,23 @@ double ErrorPrecision(std::span<const TieGroup> groups) {
   return AveragePrecision(std::pair(groups.begin(), groups.end()), &Wrong);
 }
 
+double CorrectError(std::span<const TieGroup> groups) {
+  double sum = 0.0;
+  int64_t count = 0;
+  for (const TieGroup& group : groups) {
+    sum += static_cast<double>(group.correct) * (1.0 - group.confidence);
+    count += group.correct;
+  }
+  return count > 0 ? std::fabs(sum) / static_cast<double>(count) : std::nan("");
+}
+
+double WrongError(std::span<const TieGroup> groups) {
+  double sum = 0.0;
+  for (const TieGroup& group : groups) sum += static_cast<double>(Wrong(group)) * group.confidence;
+  const int64_t count = CountWrong(groups);
+  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+}
+
 double RiskCoverageArea(std::span<const TieGroup> groups) {
   if (groups.empty()) return std::nan("");
   // Within a tie, errors are spread evenly: risk at rank k is (before + rate (k - accepted)) / k.

@@ -72,11 +72,14 @@ class RankedSums {
 int64_t CountVoxels(std::span<const TieGroup> groups);
 int64_t CountWrong(std::span<const TieGroup> groups);
 
-// NaN without any voxel, and where a formula needs right and wrong ones and has not both.
+// NaN without any voxel (of the kind it is about), and where a formula needs right and wrong ones
+// and has not both.
 double KsError(std::span<const TieGroup> groups);           // (SL2)
 double Auroc(std::span<const TieGroup> groups);             // (SL3)
 double SuccessPrecision(std::span<const TieGroup> groups);  // (SL4), right voxels to be found
 double ErrorPrecision(std::span<const TieGroup> groups);    // (SL4), wrong voxels to be found
+double CorrectError(std::span<const TieGroup> groups);      // (SL9)
+double WrongError(std::span<const TieGroup> groups);        // (SL10)
 double RiskCoverageArea(std::span<const TieGroup> groups);  // (SL6)
 
 // Error rate of the most confident share of the voxels.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measures/class_gaps.h"
 #include "measures/foreground.h"
 #include "measures/means.h"
 #include "measures/ranked.h"
@@ -41,29 +42,6 @@ std::span<const TieGroup> Above(std::span<const TieGroup> groups, double thresho
     return group.confidence > threshold;
   });
   return groups.subspan(static_cast<size_t>(first - groups.begin()));
-}
-
-// Groups of several lists as one ascending list.
-std::vector<TieGroup> Joined(const std::vector<std::vector<TieGroup>>& lists) {
-  std::vector<TieGroup> all;
-  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
-  std::sort(all.begin(), all.end(), [](const TieGroup& a, const TieGroup& b) {
-    return a.confidence < b.confidence;
-  });
-  return all;
-}
-
-// Sum of |confidence - correct| over bins between edges, closed above.
-double SumOfGaps(std::span<const TieGroup> groups, const std::vector<double>& edges) {
-  std::vector<double> difference(edges.size() + 1);
-  for (const TieGroup& group : groups) {
-    const auto bin = std::lower_bound(edges.begin(), edges.end(), group.confidence);
-    difference[static_cast<size_t>(bin - edges.begin())] +=
-        group.confidence * static_cast<double>(group.count) - static_cast<double>(group.correct);
-  }
-  double sum = 0.0;
-  for (const double gap : difference) sum += std::fabs(gap);
-  return sum;
 }
 
 // Calibration errors with bins that follow the data, docs/methods/adaptive.md. Keeps every
@@ -114,14 +92,9 @@ class AdaptiveAccumulator final : public ListedSums<AdaptiveAccumulator> {
  private:
   // (AD5): percentile bins of the confidence, kept apart by predicted class.
   double ByPredictedClass() const {
-    std::vector<std::vector<TieGroup>> lists;
+    ClassGroups lists;
     for (const RankedSums& sums : predicted_) lists.push_back(sums.Groups());
-    const std::vector<TieGroup> all = Joined(lists);
-    if (all.empty()) return std::nan("");
-    const std::vector<double> edges = Percentiles(all, options_.adaptive_bins);
-    double sum = 0.0;
-    for (const auto& groups : lists) sum += SumOfGaps(groups, edges);
-    return sum / static_cast<double>(CountVoxels(all));
+    return PercentileClassGap(lists, options_.adaptive_bins);
   }
 
   AdaptiveOptions options_;

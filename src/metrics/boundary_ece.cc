@@ -117,6 +117,9 @@ class BoundaryAccumulator final : public ListedSums<BoundaryAccumulator> {
          {}},
         {"ece_boundary", BinnedError(boundary, regions_.Count(kAtBoundary), Norm::kMean), {}},
         {"mce_boundary", BinnedError(boundary, regions_.Count(kAtBoundary), Norm::kLargest), {}},
+        {"ece_non_boundary",
+         BinnedError(regions_.Bins(rule_, kElsewhere), regions_.Count(kElsewhere), Norm::kMean),
+         {}},
         {"ece_all", BinnedError(all, regions_.Count(), Norm::kMean), {}},
         {"mce_all", BinnedError(all, regions_.Count(), Norm::kLargest), {}}};
   }
@@ -227,6 +230,12 @@ constexpr MetricNumber kBoundaryEceNumbers[] = {
      kJustAboveOne},
     {"mce_boundary",
      "largest gap of a bin within 2 voxels of the label boundary",
+     Goal::kLow,
+     Aggregate::kMeanOverCases,
+     0.0,
+     kJustAboveOne},
+    {"ece_non_boundary",
+     "expected calibration error of the foreground farther from it",
      Goal::kLow,
      Aggregate::kMeanOverCases,
      0.0,

@@ -4,7 +4,7 @@
 namespace segcal {
 
 extern const MetricInfo kAdaptive, kBoundaryErrors, kCalibrationErrors, kClasswise, kFlips,
-    kFreeEnergy, kLocal, kOverlap, kScores, kSelection, kSurface;
+    kFreeEnergy, kLocal, kOverlap, kRegional, kScores, kSelection, kSurface;
 
 const std::vector<const MetricInfo*>& Metrics() {
   static const std::vector<const MetricInfo*> metrics = {
@@ -15,6 +15,7 @@ const std::vector<const MetricInfo*>& Metrics() {
       &kSelection,
       &kBoundaryErrors,
       &kLocal,
+      &kRegional,
       &kOverlap,
       &kSurface,
       &kFlips,

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "core/exact_sum.h"
 #include "measures/cells.h"
 #include "measures/diagram.h"
+#include "measures/exact_mean.h"
 #include "metrics/metric.h"
 #include "spatial/regions.h"
 
@@ -41,20 +41,6 @@ struct LocalOptions {
       ParseField("local: patch_sweep", text, AtLeast(1), &sides.emplace_back());
     return sides;
   }
-};
-
-// Mean of the defined values; NaN if there is none.
-struct ExactMean {
-  ExactSum sum;
-  int64_t count = 0;
-
-  void Add(double value) {
-    if (std::isnan(value)) return;
-    sum.Add(value);
-    ++count;
-  }
-  static constexpr auto SumFields() { return std::tuple(&ExactMean::sum, &ExactMean::count); }
-  double value() const { return sum.value() / static_cast<double>(count); }
 };
 
 // The numbers of a case, or their means over cases.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/throw.h"
+#include "pipeline/metric_sets.h"
 
 namespace segcal {
 namespace {
@@ -44,6 +45,23 @@ bool IsChosen(const MetricInfo& info, const std::vector<std::string>& names) {
   });
 }
 
+// The metrics of sets in the place of their names, with their options unless others are given.
+EvaluateOptions WithSets(const EvaluateOptions& given) {
+  EvaluateOptions options = given;
+  options.families.clear();
+  for (const std::string& name : given.families) {
+    const MetricSet* set = FindMetricSet(name);
+    if (set == nullptr) {
+      options.families.push_back(name);
+      continue;
+    }
+    options.families.insert(options.families.end(), set->metrics.begin(), set->metrics.end());
+    for (const auto& [family, more] : set->options)
+      options.metrics[family].insert(more.begin(), more.end());
+  }
+  return options;
+}
+
 template <class T>
 void Append(std::vector<T> more, std::vector<T>* all) {
   std::move(more.begin(), more.end(), std::back_inserter(*all));
@@ -77,11 +95,14 @@ void EraseEmptyBins(Diagram* diagram) {
 
 }  // namespace
 
-MetricSelection SelectMetrics(const EvaluateOptions& options) {
-  for (const auto& [name, given] : options.metrics) CheckName("metric family", name, IsFamily);
-  for (const std::string& name : options.families) {
-    if (name != kAllMetrics) CheckName("metric or family", name, IsMeant);
+MetricSelection SelectMetrics(const EvaluateOptions& given_options) {
+  for (const auto& [name, given] : given_options.metrics)
+    CheckName("metric family", name, IsFamily);
+  for (const std::string& name : given_options.families) {
+    if (name != kAllMetrics && FindMetricSet(name) == nullptr)
+      CheckName("metric or family", name, IsMeant);
   }
+  const EvaluateOptions options = WithSets(given_options);
   MetricSelection selection;
   for (const MetricInfo* info : Metrics()) {
     const auto given = options.metrics.find(info->name);

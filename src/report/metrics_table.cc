@@ -7,7 +7,10 @@
 
 #include "core/throw.h"
 #include "metrics/metric.h"
+#include "pipeline/metric_sets.h"
 #include "pipeline/spec.h"
+#include "report/metric_columns.h"
+#include "report/region_table.h"
 #include "report/text.h"
 #include "segcal/tables.h"
 
@@ -39,10 +42,6 @@ constexpr KnownMetric kKnown[] = {
     {"ks_ce", "KS", 4, 1.0, false},
     {"sce", "SCE", 4, 1.0, false},
     {"tace", "TACE", 4, 1.0, false},
-    {"ece_all", "All ECE", 4, 1.0, false},
-    {"ece_boundary", "Boundary ECE", 4, 1.0, false},
-    {"ece_local_avg", "Local-Avg ECE", 4, 1.0, false},
-    {"ece_local_max", "Local-Max ECE", 4, 1.0, false},
     {"auroc", "AUROC", 4, 1.0, false},
     {"aurc", "AURC", 4, 1.0, false},
     {"asd", "ASD", 2, 1.0, false},
@@ -58,18 +57,13 @@ MetricColumn MakeColumn(const std::string& metric) {
   for (const KnownMetric& known : kKnown) {
     if (metric == known.metric) return {metric, known.header, known.decimals, known.factor};
   }
-  return {.metric = metric, .header = metric};
-}
-
-Better FindDirection(const std::string& metric) {
-  const MetricNumber* number = FindNumber(metric);
-  if (number != nullptr && number->goal == Goal::kLow) return Better::kLower;
-  if (number != nullptr && number->goal == Goal::kHigh) return Better::kHigher;
-  return Better::kNeither;
+  const std::string region = RegionHeader(metric);
+  return {.metric = metric, .header = region.empty() ? metric : region};
 }
 
 // What a name of EvaluateOptions::families stands for in a table.
 std::vector<std::string> MetricsMeant(const std::string& name) {
+  if (const MetricSet* set = FindMetricSet(name)) return set->metrics;
   for (const MetricInfo* info : Metrics()) {
     if (name != info->name) continue;
     std::vector<std::string> metrics;
@@ -159,8 +153,16 @@ TableCell PairCell(const MetricComparison* comparison, const MetricColumn& colum
   return cell;
 }
 
-// "NLL ↓", in a cell rather than a header.
-std::string Named(const MetricColumn& column) {
+}  // namespace
+
+Better FindDirection(const std::string& metric) {
+  const MetricNumber* number = FindNumber(metric);
+  if (number != nullptr && number->goal == Goal::kLow) return Better::kLower;
+  if (number != nullptr && number->goal == Goal::kHigh) return Better::kHigher;
+  return Better::kNeither;
+}
+
+std::string MetricTitle(const MetricColumn& column) {
   switch (FindDirection(column.metric)) {
     case Better::kLower:
       return column.header + " ↓";
@@ -171,8 +173,6 @@ std::string Named(const MetricColumn& column) {
   }
   return column.header;
 }
-
-}  // namespace
 
 std::vector<std::string> ShownPipelines(const EvaluateResult& result) {
   std::vector<std::string> names;
@@ -248,7 +248,7 @@ Table StatisticsTable(const EvaluateResult& result, const std::vector<MetricColu
     for (size_t p = 0; p < names.size(); ++p) {
       const PipelineStatistics& pipeline = statistics.pipelines[p];
       const MetricInterval& value = FindInterval(pipeline, column.metric);
-      std::vector<TableCell> row = {p == 0 ? Named(column) : "",
+      std::vector<TableCell> row = {p == 0 ? MetricTitle(column) : "",
                                     names[p],
                                     MakeCell(value.estimate, column),
                                     Bounds(value, column)};
@@ -268,7 +268,7 @@ Table PairTable(const Statistics& statistics, const std::vector<MetricColumn>& c
   std::vector<TableColumn> headers = {{.header = "family", .align = Align::kLeft},
                                       {.header = "pair", .align = Align::kLeft}};
   headers.reserve(columns.size() + 2);
-  for (const MetricColumn& column : columns) headers.push_back({.header = Named(column)});
+  for (const MetricColumn& column : columns) headers.push_back({.header = MetricTitle(column)});
   Table table(headers);
   const std::string* family = nullptr;
   for (const PairStatistics& pair : statistics.pairs) {
@@ -325,11 +325,24 @@ Table RankTable(const EvaluateResult& result) {
   return table;
 }
 
+std::vector<MetricColumn> MainColumns(const EvaluateResult& result,
+                                      const std::vector<std::string>& names) {
+  std::vector<MetricColumn> kept = MetricColumns(result, names);
+  if (!HasRegionTable(result, names)) return kept;
+  std::erase_if(kept, [](const MetricColumn& c) { return !RegionHeader(c.metric).empty(); });
+  return kept;
+}
+
 std::vector<Table> EvaluationTables(const EvaluateResult& result,
-                                    const std::vector<std::string>& names) {
+                                    const std::vector<std::string>& names,
+                                    bool per_class) {
   const std::vector<MetricColumn> columns = MetricColumns(result, names);
-  std::vector<Table> tables = {MetricsTable(result, columns, /*intervals=*/true)};
+  const std::vector<MetricColumn> main = MainColumns(result, names);
+  std::vector<Table> tables;
+  if (!main.empty()) tables.push_back(MetricsTable(result, main, /*intervals=*/true));
+  if (HasRegionTable(result, names)) tables.push_back(RegionTable(result));
   if (HasPatchSweep(result)) tables.push_back(PatchTable(result));
+  if (per_class && HasClassTable(result, columns)) tables.push_back(ClassTable(result, columns));
   if (result.statistics && result.pipelines.size() > 1) {
     tables.push_back(StatisticsTable(result, columns));
     if (!result.statistics->ranked.empty()) tables.push_back(RankTable(result));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/throw.h"
+#include "report/table_cells.h"
 #include "report/text.h"
 #include "segcal/tables.h"
 
@@ -138,10 +139,6 @@ std::string LatexLine(const std::vector<std::string>& cells) {
   return fmt::format("{} \\\\\n", fmt::join(cells, " & "));
 }
 
-bool IsBetter(double a, double b, Better better) noexcept {
-  return better == Better::kLower ? a < b : a > b;
-}
-
 template <class Items, class Function>
 std::vector<std::string> Map(const Items& items, Function function) {
   std::vector<std::string> mapped;
@@ -179,15 +176,9 @@ void Table::BoldBest() {
 }
 
 void Table::MarkBest(size_t column) {
-  const TableCell* best = nullptr;
-  for (const auto& row : rows_) {
-    const TableCell& cell = row[column];
-    if (std::isnan(cell.value)) continue;
-    if (best == nullptr || IsBetter(cell.value, best->value, columns_[column].better)) best = &cell;
-  }
-  if (best == nullptr) return;
-  const std::string text = best->text;
-  for (auto& row : rows_) row[column].bold = row[column].is_number && row[column].text == text;
+  std::vector<TableCell*> cells;
+  for (std::vector<TableCell>& row : rows_) cells.push_back(&row[column]);
+  BoldBestCells(cells, columns_[column].better);
 }
 
 std::vector<int64_t> Table::ColumnWidths() const {

@@ -233,6 +233,31 @@ def test_figures_of_all_families(tmp_path):
     assert "Local: worst patch" in regions and "Boundary: within 2 voxels" in regions
 
 
+def test_tables_of_classes_and_sorted_tables(tmp_path):
+    dataset = small_dataset(tmp_path)
+    run("fit", dataset, "-p", "ts(z)", "-o", tmp_path / "ts.json", "--quiet")
+    command = ["evaluate", dataset, "-p", "none(z)", "-m", tmp_path / "ts.json", "--quiet"]
+    plain, by_nll = run(*command), run(*command, "--sort", "nll", "--per-class")
+    order = [line.split()[0] for line in by_nll.stdout.splitlines() if line.startswith(("none", "ts"))]
+    assert order == ["ts(z)", "none(z)"]
+    assert "class" not in plain.stdout and "voxels" in by_nll.stdout.split("cwECE")[1]
+    latex = run(*command, "--per-class", "--table", "latex").stdout
+    assert latex.count("\\begin{tabular}") == 2
+    message = fails(2, *command, "--sort", "entropy")
+    assert "--sort entropy" in message and "nll" in message
+
+
+def test_the_table_of_regions(tmp_path):
+    dataset = small_dataset(tmp_path)
+    command = ["evaluate", dataset, "-p", "none(z)", "--metrics", "s2", "--quiet"]
+    rows = run(*command, "--table", "csv").stdout.splitlines()
+    assert rows[0] == "% ↓,pipeline,All,Boundary,Local-Avg,Local-Max"
+    assert [row.split(",")[0] for row in rows[1:]] == ["ECE", "MCE", "SCE", "ACE"]
+    found = json.loads(run(*command, "--json").stdout)["pipelines"][0]["mean"]
+    assert float(rows[3].split(",")[3]) == 100.0 * found["sce_boundary"]
+    assert "Local-Max" in run(*command).stdout
+
+
 def test_a_folder_of_models_is_all_of_them_in_the_order_of_methods(tmp_path):
     dataset = small_dataset(tmp_path)
     run("fit", dataset, "-p", "ts(z)", "-p", "dc(z)", "-p", "ts(p)", "-o", tmp_path / "models",

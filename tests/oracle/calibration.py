@@ -134,6 +134,10 @@ def by_distance(x, hit, squared, is_background, rule, distance=None):
         sums = totals(x[own], hit[own], *bins_of(x[own], rule["bins"], rule["edges"]))
         values[f"ece_{name}"] = gap_norm(*sums, own.sum(), "mean")
         values[f"mce_{name}"] = gap_norm(*sums, own.sum(), "max")
+    far_inside = (squared > 4) & ~is_background
+    sums = totals(x[far_inside], hit[far_inside],
+                  *bins_of(x[far_inside], rule["bins"], rule["edges"]))
+    values["ece_non_boundary"] = gap_norm(*sums, far_inside.sum(), "mean")
     if terms:
         weights, gaps = np.array(terms).T
         values["ba_ece"] = (weights * gaps).sum() / weights.sum()
@@ -174,6 +178,8 @@ def selection(x, hit, detect_below=0.5, pooled=False):
             "aupr_success": average_precision_score(hit, x) if both else NAN,
             "aupr_error": average_precision_score(wrong, -x) if both else NAN,
             "aurc": risk_at_ranks(x, hit).mean() if x.size else NAN,
+            "ece_correct": (1.0 - x[~wrong]).mean() if not wrong.all() else NAN,
+            "ece_wrong": x[wrong].mean() if wrong.any() else NAN,
             "error_recall": found / wrong.sum() if wrong.any() else NAN,
             "error_precision": found / reported.sum() if reported.any() else NAN}
 

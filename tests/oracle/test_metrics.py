@@ -12,9 +12,11 @@ from program import apply, describe, evaluate, fit, random_case, save_case
 from sklearn.metrics import confusion_matrix, f1_score, jaccard_score, log_loss
 
 
-# Numbers of test_spatial_metrics.py, which knows where voxels lie.
+# Numbers of test_spatial_metrics.py and test_regional.py, which know where voxels lie.
 ELSEWHERE = {"ece_local_avg", "ece_local_max", "mce_local_avg", "mce_local_max", "asd", "hd", "hd95",
-             "md95", "nsd", "surface_dice"}
+             "md95", "nsd", "surface_dice", "sce_f5", "adaptive_ece_f6",
+             *(f"{name}_{region}" for name in ("sce", "adaptive")
+               for region in ("all", "boundary", "local_avg", "local_max"))}
 
 
 def agree_all(found, expected, what):
