@@ -112,6 +112,12 @@ std::vector<Model> MakeModels(const EvaluateArguments& given, const Dataset& dat
   return models;
 }
 
+// Figures compare with the uncalibrated prediction, which need not be named.
+std::vector<Model> ModelsToEvaluate(const EvaluateArguments& given, const Dataset& dataset) {
+  std::vector<Model> models = MakeModels(given, dataset);
+  return given.figures.empty() ? models : WithBaselines(dataset, models);
+}
+
 // Writes what can be drawn and returns the files.
 std::vector<std::string> WriteFigures(const EvaluateArguments& given,
                                       const Dataset& dataset,
@@ -189,7 +195,7 @@ void Run(const EvaluateArguments& given) {
   CheckSort(given.sort, options);
   const Dataset whole = LoadDataset(given.dataset);
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
-  const std::vector<Model> models = MakeModels(given, dataset);
+  const std::vector<Model> models = ModelsToEvaluate(given, dataset);
   Check(given, dataset, models);
   WarnOfFittedCases(given, dataset);
   EvaluateResult result = Evaluate(dataset, models, options);

@@ -115,6 +115,13 @@ void Run(const IndexArguments& given) {
   PrintSummary(result.file, result.dataset);
 }
 
+// "ade20k, camvid, ...".
+std::string LabelSetNames() {
+  std::string names;
+  for (const LabelSet& set : ListLabelSets()) names += (names.empty() ? "" : ", ") + set.name;
+  return names;
+}
+
 }  // namespace
 
 Action SetUpIndex(CLI::App& app) {
@@ -154,7 +161,11 @@ Action SetUpIndex(CLI::App& app) {
   app.add_option("--background", options.background, "Class that is background");
   app.add_option("--label-map",
                  options.label_map,
-                 "cityscapes (labelIds), ade20k, or a JSON file {\"7\": 0, ...}");
+                 "cityscapes (labelIds), ade20k, camvid, or a JSON file {\"7\": 0, ...}");
+  app.add_option("--label-set",
+                 options.label_set,
+                 "Published data set whose class names, colours and label values these are: " +
+                     LabelSetNames());
   app.add_option("--layout", given->layout, "Axis order of the predictions")
       ->check(CLI::IsMember({"channels_first", "channels_last"}))
       ->capture_default_str();

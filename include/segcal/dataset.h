@@ -79,6 +79,8 @@ constexpr const char* Name(Layout layout) noexcept {
 struct Dataset {
   std::string name = {};
   std::vector<std::string> classes = {};
+  // "#rrggbb" of every class, for pictures; empty: colours of ours.
+  std::vector<std::string> colors = {};
   std::optional<InputKind> input = {};  // must be stated
   std::optional<int64_t> ignore_label = {};
   std::optional<int64_t> background = {};  // class that is "nothing" for overlap metrics

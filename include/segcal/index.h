@@ -55,6 +55,9 @@ struct IndexOptions {
   std::optional<int64_t> ignore_label;
   std::optional<int64_t> background;
   std::string label_map;  // as for LoadLabelMap; empty: none. What it ignores is 255
+  // As for FindLabelSet: brings class names, colours and, unless others are given, the label map,
+  // ignore label and background; empty: none.
+  std::string label_set;
 
   // Names and proportions as for AssignSplits; empty: no splits.
   std::vector<std::pair<std::string, double>> splits;
@@ -81,8 +84,25 @@ SEGCAL_EXPORT std::vector<std::string> NumberedClasses(int64_t num_classes);
 // File, number of cases and members, and classes, as documented in docs/formats.md.
 SEGCAL_EXPORT std::string ToJson(const IndexResult& result);
 
-// A label map by name: "cityscapes" (labelIds to the 19 trainIds, the rest ignored) or "ade20k"
-// (1..150 to 0..149, 0 ignored); otherwise a JSON file {"7": 0, ...}. Ignored values go to 255.
+// The classes of a published data set, as many predictions have them.
+struct LabelSet {
+  std::string name;
+  std::string source = {};  // what it is, and which label files it is for
+  std::vector<std::string> classes = {};
+  std::vector<std::string> colors = {};  // "#rrggbb", of the data set's own figures
+  int64_t ignore_label = 255;
+  std::optional<int64_t> background = {};
+  std::map<int64_t, int64_t> label_map = {};  // empty: label files hold class indices
+};
+
+// The known ones: ade20k, camvid, cityscapes, cityscapes_train_ids, voc.
+SEGCAL_EXPORT std::vector<LabelSet> ListLabelSets();
+// The one of that name; an unknown one is an Error that lists the known ones.
+SEGCAL_EXPORT LabelSet FindLabelSet(const std::string& name);
+
+// A label map by name: "cityscapes" (labelIds to the 19 trainIds, the rest ignored) "ade20k"
+// (1..150 to 0..149, 0 ignored) or "camvid" (11 ignored); otherwise a JSON file {"7": 0, ...}.
+// Ignored values go to 255.
 SEGCAL_EXPORT std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path);
 
 }  // namespace segcal

@@ -157,6 +157,30 @@ void CheckClasses(const Dataset& dataset, const std::string& path) {
   }
 }
 
+bool IsColor(const std::string& text) {
+  return text.size() == 7 && text[0] == '#' &&
+         text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+}
+
+void CheckColors(const Dataset& dataset, const std::string& path) {
+  if (dataset.colors.empty()) return;
+  if (dataset.colors.size() != dataset.classes.size()) {
+    Throw(ErrorCode::kBadData,
+          "{}: {} colors for {} classes; one each, or none, is required",
+          path,
+          dataset.colors.size(),
+          dataset.classes.size());
+  }
+  for (size_t c = 0; c < dataset.colors.size(); ++c) {
+    if (IsColor(dataset.colors[c])) continue;
+    Throw(ErrorCode::kBadData,
+          "{}: colors[{}] is {}; \"#rrggbb\" is required",
+          path,
+          c,
+          Json(dataset.colors[c]).dump());
+  }
+}
+
 std::string DatasetFile(const std::string& path) {
   std::error_code ignored;  // opening the file says what is wrong
   if (std::filesystem::is_directory(path, ignored))
@@ -206,6 +230,7 @@ Dataset LoadDataset(const std::string& path, Contents contents) {
   dataset.folder = std::filesystem::path(file).parent_path().string();
   dataset.name = object.StringOr("name", std::filesystem::path(file).stem().string());
   dataset.classes = object.Strings("classes");
+  if (object.Has("colors")) dataset.colors = object.Strings("colors");
   if (contents == Contents::kPredictions || object.Has("input")) {
     dataset.input =
         ReadChoice(&object, "input", {InputKind::kLogits, InputKind::kLogProbs, InputKind::kProbs});
@@ -229,6 +254,7 @@ void CheckDataset(const Dataset& dataset, const std::string& where, Contents con
           where);
   }
   CheckClasses(dataset, where);
+  CheckColors(dataset, where);
   CheckLabelMap(dataset, where);
   CheckCases(dataset.cases, where, contents);
 }
@@ -238,6 +264,7 @@ void SaveDataset(const std::string& path, const Dataset& dataset, Contents conte
   Json json = {
       {"segcal_dataset", kFormatVersion}, {"name", dataset.name}, {"classes", dataset.classes}};
   if (dataset.input) json["input"] = Name(*dataset.input);
+  if (!dataset.colors.empty()) json["colors"] = dataset.colors;
   json["ignore_label"] = dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr);
   json["background"] = dataset.background ? Json(*dataset.background) : Json(nullptr);
   if (dataset.layout != Dataset{}.layout) json["layout"] = Name(dataset.layout);

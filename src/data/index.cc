@@ -15,6 +15,20 @@
 namespace segcal {
 namespace {
 
+// Names must not be given twice.
+void TakeLabelSet(const LabelSet& set, Dataset* dataset) {
+  if (!dataset->classes.empty()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "classes are named, and by the label set {} too: give one of them",
+          set.name);
+  }
+  dataset->classes = set.classes;
+  dataset->colors = set.colors;
+  dataset->ignore_label = set.ignore_label;
+  dataset->background = set.background;
+  dataset->label_map = set.label_map;
+}
+
 // What the options say without a look at the cases.
 Dataset DescribeDataset(const std::filesystem::path& file,
                         const IndexOptions& options,
@@ -29,6 +43,13 @@ Dataset DescribeDataset(const std::filesystem::path& file,
   dataset.layout = options.layout;
   dataset.key = options.key;
   dataset.classes = options.classes;
+  if (!options.label_set.empty() && !nnunet_json.empty()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "a label set ({}) and nnU-Net's {} both name the classes: give one of them",
+          options.label_set,
+          nnunet_json);
+  }
+  if (!options.label_set.empty()) TakeLabelSet(FindLabelSet(options.label_set), &dataset);
   if (!nnunet_json.empty()) ReadNnunetLabels(nnunet_json, &dataset);
   if (options.ignore_label) dataset.ignore_label = options.ignore_label;
   if (options.background) dataset.background = options.background;

@@ -31,6 +31,13 @@ std::map<int64_t, int64_t> Ade20k() {
   return map;
 }
 
+// The 11 classes of SegNet, whose files have 11 for void; others have 255.
+std::map<int64_t, int64_t> Camvid() {
+  std::map<int64_t, int64_t> map = {{11, kIgnored}, {kIgnored, kIgnored}};
+  for (int64_t id = 0; id < 11; ++id) map[id] = id;
+  return map;
+}
+
 }  // namespace
 
 std::map<int64_t, int64_t> ParseLabelMap(const Json& json, const std::string& where) {
@@ -61,6 +68,7 @@ std::map<int64_t, int64_t> ParseLabelMap(const Json& json, const std::string& wh
 std::map<int64_t, int64_t> LoadLabelMap(const std::string& name_or_path) {
   if (name_or_path == "cityscapes") return Cityscapes();
   if (name_or_path == "ade20k") return Ade20k();
+  if (name_or_path == "camvid") return Camvid();
   return ParseLabelMap(ReadJson(name_or_path), name_or_path);
 }
 

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/quantile.h"
 #include "core/throw.h"
 #include "data/array_source.h"
 #include "formats/array.h"
 #include "pipeline/case_maps.h"
-#include "pipeline/spec.h"
+#include "report/before.h"
 #include "report/case_picture.h"
 #include "report/field_picture.h"
 #include "report/panels.h"
@@ -39,9 +40,10 @@ size_t FindCase(const Dataset& dataset, const std::string& id) {
 
 // The id of the case to draw; one that took no part has no numbers to show.
 std::string EvaluatedCase(const EvaluateResult& result, const std::string& wanted) {
+  if (wanted.empty()) return TypicalCase(result);
   const std::vector<CaseMetrics>& cases = result.pipelines.front().cases;
   for (const CaseMetrics& c : cases) {
-    if (wanted.empty() || c.id == wanted) return c.id;
+    if (c.id == wanted) return c.id;
   }
   Throw(ErrorCode::kInvalidArgument,
         "case \"{}\" is not among the {} that were evaluated",
@@ -111,24 +113,24 @@ Side MakeSide(const EvaluateResult& result, const CaseMaps& maps, size_t index) 
           .maps = maps.models[index]};
 }
 
-// The largest of the values that are numbers; 0 without any.
-double FindLargest(const std::vector<const std::vector<float>*>& maps) {
-  float largest = 0.0f;
-  for (const auto* map : maps) {
-    for (const float value : *map) largest = std::fmax(largest, value);
-  }
-  return static_cast<double>(largest);
+// The uncalibrated prediction, the last of the maps where the result has not got it.
+Side BeforeSide(const EvaluateResult& result, const CaseMaps& maps, const std::string& baseline) {
+  const size_t last = result.pipelines.size() - 1;
+  if (const auto before = FindBefore(result, last)) return MakeSide(result, maps, *before);
+  if (maps.models.size() == result.pipelines.size()) return MakeSide(result, maps, last);
+  return {.name = baseline, .note = baseline, .maps = maps.models.back()};
 }
 
-// What the last pipeline is compared with: the first one with the same pooling, so that differences
-// are the calibrator's; the last itself where there is none.
-size_t BeforeIndex(const EvaluateResult& result) {
-  const size_t last = result.pipelines.size() - 1;
-  const Pooling pooling = ParsePipeline(result.pipelines[last].pipeline).pooling;
-  for (size_t i = 0; i < last; ++i) {
-    if (ParsePipeline(result.pipelines[i].pipeline).pooling == pooling) return i;
+// Where the scale of local errors ends: one hot spot must not make the rest dark.
+double ScaleEnd(const std::vector<const std::vector<float>*>& maps) {
+  std::vector<double> values;
+  for (const auto* map : maps) {
+    for (const float value : *map) {
+      if (std::isfinite(value)) values.push_back(static_cast<double>(value));
+    }
   }
-  return last;
+  constexpr double kShown = 0.98;
+  return values.empty() ? 0.0 : Quantile(values, kShown);
 }
 
 // What does not depend on the pipelines.
@@ -139,6 +141,8 @@ CasePicture StartPicture(const Dataset& dataset, const Case& entry, const CaseMa
   picture.pixel_aspect = PixelAspect(maps);
   picture.classes = dataset.classes;
   picture.background = dataset.background.value_or(-1);
+  if (!dataset.colors.empty())
+    picture.colors = ClassColors(dataset.classes.size(), -1, dataset.colors);
   picture.image = ReadImage(dataset, entry, maps);
   picture.labels = maps.labels;
   return picture;
@@ -146,24 +150,26 @@ CasePicture StartPicture(const Dataset& dataset, const Case& entry, const CaseMa
 
 // Decisions, confidence and local error before and after; one side where they are the same.
 void AddSides(const Side& before, const Side& after, CasePicture* picture) {
-  const double largest = FindLargest({&before.maps.local_error, &after.maps.local_error});
-  const auto add_local = [&](const Side& side) {
+  const double end = ScaleEnd({&before.maps.local_error, &after.maps.local_error});
+  const auto add_local = [&](const Side& side, bool with_next) {
     picture->fields.push_back({.caption = "Local ECE, " + side.name,
                                .values = side.maps.local_error,
                                .low = 0.0,
-                               .high = largest});
+                               .high = end,
+                               .with_next = with_next});
   };
+  const bool differ = &before.maps != &after.maps;
   picture->predicted = after.maps.decision;
   picture->predicted_after = after.maps.predicted;
   picture->before = before.name;
   picture->after = after.name;
   picture->note = before.note;
   picture->confidence_before = before.maps.confidence;
-  add_local(before);
-  if (&before.maps == &after.maps) return;
+  add_local(before, differ);
+  if (!differ) return;
   picture->note += "  ·  " + after.note;
   picture->confidence_after = after.maps.confidence;
-  add_local(after);
+  add_local(after, false);
 }
 
 // Whether two finite values differ.
@@ -206,15 +212,20 @@ std::string CaseFigure(const Dataset& dataset,
                        const CaseFigureOptions& options) {
   CheckModels(models, result);
   const size_t index = FindCase(dataset, EvaluatedCase(result, options.case_id));
-  const CaseMaps maps = MapCase(dataset, static_cast<int64_t>(index), models, options.run);
-  const Side after = MakeSide(result, maps, result.pipelines.size() - 1);
-  const Side before = MakeSide(result, maps, BeforeIndex(result));
+  const size_t last = result.pipelines.size() - 1;
+  const std::string baseline = BaselinePipeline(result.pipelines[last].pipeline);
+  std::vector<Model> drawn = models;
+  const bool is_baseline = result.pipelines[last].pipeline == baseline;
+  if (!is_baseline && !FindBefore(result, last)) drawn.push_back(Baseline(dataset, baseline));
+  const CaseMaps maps = MapCase(dataset, static_cast<int64_t>(index), drawn, options.run);
+  const Side after = MakeSide(result, maps, last);
   CasePicture picture = StartPicture(dataset, dataset.cases[index], maps);
-  AddSides(before, after, &picture);
+  AddSides(BeforeSide(result, maps, baseline), after, &picture);
+  if (options.case_id.empty() && !is_baseline && result.pipelines[last].cases.size() > 1)
+    picture.note += "  ·  median gain of all cases";
   // Of probabilities it is zero, up to rounding.
   if (dataset.input == InputKind::kLogits)
-    picture.fields.push_back(
-        {.caption = "Free energy of the mean logits", .values = maps.free_energy});
+    picture.fields.push_back({.caption = "Free energy", .values = maps.free_energy});
   // A single temperature for all voxels is a number, not a picture.
   if (Varies(after.maps.temperature))
     picture.fields.push_back({.caption = "Temperature", .values = after.maps.temperature});

@@ -32,6 +32,12 @@ void Check(const CasePicture& picture) {
   CheckClasses("labels", picture.labels, kNoLabel, num_classes);
   CheckClasses("prediction", picture.predicted, 0, num_classes);
   CheckClasses("prediction after", picture.predicted_after, 0, num_classes);
+  if (!picture.colors.empty() && picture.colors.size() != picture.classes.size()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "{} colours for {} classes",
+          picture.colors.size(),
+          picture.classes.size());
+  }
   const auto pixels = static_cast<int64_t>(picture.image.size());
   if (!picture.image.empty() && pixels != picture.size.count()) {
     Throw(ErrorCode::kInvalidArgument,
@@ -85,11 +91,16 @@ bool HasFlips(const CasePicture& picture) {
          picture.predicted_after != picture.predicted;
 }
 
+std::vector<Rgb> PictureColors(const CasePicture& picture) {
+  if (!picture.colors.empty()) return picture.colors;
+  return ClassColors(picture.classes.size(), picture.background);
+}
+
 std::vector<PicturePanel> Panels(const CasePicture& picture) {
   std::vector<PicturePanel> panels;
   const auto add_classes = [&](const char* caption, const std::vector<int32_t>& values) {
-    panels.push_back(
-        {.caption = caption, .raster = ColorizeLabels(values, picture.size, picture.background)});
+    panels.push_back({.caption = caption,
+                      .raster = ColorizeLabels(values, picture.size, PictureColors(picture))});
   };
   const auto add_confidence = [&](const std::vector<float>& values, const std::string& name) {
     if (!values.empty()) panels.push_back(ConfidencePanel(values, name, picture));
@@ -100,8 +111,12 @@ std::vector<PicturePanel> Panels(const CasePicture& picture) {
   if (!picture.labels.empty() && !picture.predicted.empty()) panels.push_back(ErrorPanel(picture));
   if (HasFlips(picture)) panels.push_back(FlipPanel(picture));
   add_confidence(picture.confidence_before, picture.before);
+  if (!picture.confidence_after.empty()) panels.back().with_next = true;
   add_confidence(picture.confidence_after, picture.after);
-  for (const ScalarField& field : picture.fields) panels.push_back(FieldPanel(field, picture.size));
+  for (const ScalarField& field : picture.fields) {
+    panels.push_back(FieldPanel(field, picture.size));
+    panels.back().with_next = field.with_next;
+  }
   return panels;
 }
 
@@ -114,11 +129,9 @@ std::vector<LegendItem> ClassLegend(const CasePicture& picture) {
     }
   }
   std::vector<LegendItem> items;
+  const std::vector<Rgb> colors = PictureColors(picture);
   for (size_t i = 0; i < occurs.size(); ++i) {
-    if (!occurs[i]) continue;
-    const auto index = static_cast<int64_t>(i);
-    items.push_back({.text = picture.classes[i],
-                     .color = index == picture.background ? kCalm : ClassColor(index)});
+    if (occurs[i]) items.push_back({.text = picture.classes[i], .color = colors[i]});
   }
   if (HasIgnored(picture)) items.push_back({.text = "ignored", .sign = Sign::kHatch});
   return items;

@@ -18,7 +18,8 @@ struct CasePicture {
   SliceSize size = {};
   double pixel_aspect = 1.0;  // height of a pixel over its width
   std::vector<std::string> classes = {};
-  int64_t background = -1;  // drawn pale; -1: none
+  std::vector<Rgb> colors = {};  // of the classes; empty: ours
+  int64_t background = -1;       // pale among ours; -1: none
 
   std::vector<Rgb> image = {};
   std::vector<int32_t> labels = {};     // class index or -1

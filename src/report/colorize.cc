@@ -43,12 +43,14 @@ RgbImage Draw(SliceSize size, TakesPart takes_part, ColorOf color_of) {
 
 }  // namespace
 
-RgbImage ColorizeLabels(std::span<const int32_t> labels, SliceSize size, int64_t background) {
+RgbImage ColorizeLabels(std::span<const int32_t> labels,
+                        SliceSize size,
+                        const std::vector<Rgb>& colors) {
   CheckSize("labels", labels.size(), size);
   return Draw(
       size,
       [&](size_t i) { return labels[i] >= 0; },
-      [&](size_t i) { return labels[i] == background ? kCalm : ClassColor(labels[i]); });
+      [&](size_t i) { return colors.at(static_cast<size_t>(labels[i])); });
 }
 
 RgbImage ColorizeField(

@@ -20,8 +20,10 @@ struct SliceSize {
 // The functions below draw [height][width] arrays; an array of another size is an Error. What takes
 // no part (label -1, a number that is not finite) is hatched in grey.
 
-// Class indices by colour; `background` (-1: none) is pale, so that the rest stands out.
-RgbImage ColorizeLabels(std::span<const int32_t> labels, SliceSize size, int64_t background);
+// Class indices by the colours of the classes.
+RgbImage ColorizeLabels(std::span<const int32_t> labels,
+                        SliceSize size,
+                        const std::vector<Rgb>& colors);
 
 // Numbers by position between low and high; where low = high, all take the middle of the map.
 RgbImage ColorizeField(

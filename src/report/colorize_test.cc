@@ -16,7 +16,7 @@ bool IsHatch(Rgb color) { return color == kHatchLight || color == kHatchDark; }
 
 TEST(ColorizeLabels, GivesClassesTheirColorsAndHatchesTheIgnored) {
   const std::vector<int32_t> labels = {0, 1, -1, 2, 1, -1};
-  const RgbImage image = ColorizeLabels(labels, {3, 2}, /*background=*/0);
+  const RgbImage image = ColorizeLabels(labels, {3, 2}, ClassColors(32, /*background=*/0));
   EXPECT_EQ(image.width, 3);
   EXPECT_EQ(image.height, 2);
   EXPECT_EQ(image.pixels[0], kCalm);
@@ -28,11 +28,12 @@ TEST(ColorizeLabels, GivesClassesTheirColorsAndHatchesTheIgnored) {
 }
 
 TEST(ColorizeLabels, WithoutBackgroundClassZeroHasAColor) {
-  EXPECT_EQ(ColorizeLabels(std::vector<int32_t>{0}, {1, 1}, -1).pixels[0], ClassColor(0));
+  EXPECT_EQ(ColorizeLabels(std::vector<int32_t>{0}, {1, 1}, ClassColors(1, -1)).pixels[0],
+            ClassColor(0));
 }
 
 TEST(ColorizeLabels, HatchHasTwoColors) {
-  const RgbImage image = ColorizeLabels(std::vector<int32_t>(400, -1), {20, 20}, -1);
+  const RgbImage image = ColorizeLabels(std::vector<int32_t>(400, -1), {20, 20}, {});
   EXPECT_FALSE(image.pixels[0] == image.pixels[1]);
 }
 
@@ -84,8 +85,8 @@ TEST(Colorize, RefusesArraysOfAnotherSize) {
   const std::vector<int32_t> three(3, 0);
   const std::vector<int32_t> four(4, 0);
   const std::vector<float> values(3, 0.0f);
-  EXPECT_THROW(ColorizeLabels(three, {2, 2}, -1), Error);
-  EXPECT_THROW(ColorizeLabels({}, {0, 0}, -1), Error);
+  EXPECT_THROW(ColorizeLabels(three, {2, 2}, {}), Error);
+  EXPECT_THROW(ColorizeLabels({}, {0, 0}, {}), Error);
   EXPECT_THROW(ColorizeConfidence(values, {2, 2}, 0.0), Error);
   EXPECT_THROW(ColorizeErrors(four, three, {2, 2}), Error);
   EXPECT_THROW(ColorizeFlips(four, four, three, {2, 2}), Error);

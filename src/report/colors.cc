@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iterator>
+
+#include "core/throw.h"
 
 namespace segcal {
 namespace {
@@ -70,6 +73,25 @@ std::string HexColor(Rgb color) {
   return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
+Rgb Mix(Rgb first, Rgb second, double share) noexcept {
+  const auto mix = [share](uint8_t a, uint8_t b) {
+    return static_cast<uint8_t>(std::lround((1.0 - share) * a + share * b));
+  };
+  return {mix(first.red, second.red), mix(first.green, second.green), mix(first.blue, second.blue)};
+}
+
+Rgb ParseColor(const std::string& text) {
+  uint32_t value = 0;
+  const char* end = text.data() + text.size();
+  const bool framed = text.size() == 7 && text[0] == '#';
+  const auto read = std::from_chars(text.data() + (framed ? 1 : 0), end, value, 16);
+  if (!framed || read.ec != std::errc() || read.ptr != end)
+    Throw(ErrorCode::kInvalidArgument, "colour \"{}\": #rrggbb is required", text);
+  return {static_cast<uint8_t>(value >> 16),
+          static_cast<uint8_t>(value >> 8),
+          static_cast<uint8_t>(value)};
+}
+
 Rgb ClassColor(int64_t index) noexcept {
   const auto num_picked = static_cast<int64_t>(std::size(kHandPicked));
   if (index < num_picked) return kHandPicked[index];
@@ -77,6 +99,21 @@ Rgb ClassColor(int64_t index) noexcept {
   constexpr double kLightness[] = {0.62, 0.80, 0.45, 0.71};
   const double hue = std::fmod(137.50776405 * static_cast<double>(n) + 20.0, 360.0);
   return ToRgb({kLightness[n % 4], n % 8 < 4 ? 0.15 : 0.09, hue});
+}
+
+std::vector<Rgb> ClassColors(size_t num_classes,
+                             int64_t background,
+                             const std::vector<std::string>& given) {
+  std::vector<Rgb> colors;
+  for (size_t c = 0; c < num_classes; ++c) {
+    const auto index = static_cast<int64_t>(c);
+    if (!given.empty()) {
+      colors.push_back(ParseColor(given.at(c)));
+    } else {
+      colors.push_back(index == background ? kCalm : ClassColor(index));
+    }
+  }
+  return colors;
 }
 
 MapColors FindColors(ColorMap map) noexcept {

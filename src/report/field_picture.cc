@@ -32,9 +32,11 @@ PicturePanel FieldPanel(const ScalarField& field, SliceSize size) {
   const Interval range = FindRange(field.values);
   const double low = field.low.value_or(range.low);
   const double high = field.high.value_or(range.high);
+  // An end that is given may lie inside the values.
+  const std::string beyond = range.high > high ? "≥ " : "";
   return {.caption = field.caption,
           .raster = ColorizeField(field.values, size, low, high, ColorMap::kHeat),
-          .bar = ColorBar{ColorMap::kHeat, FormatShort(low), FormatShort(high)}};
+          .bar = ColorBar{ColorMap::kHeat, FormatShort(low), beyond + FormatShort(high)}};
 }
 
 std::string FieldPictureSvg(const FieldPicture& picture) {

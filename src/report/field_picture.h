@@ -17,6 +17,7 @@ struct ScalarField {
   // Ends of the scale; empty means the smallest and largest finite value.
   std::optional<double> low = {};
   std::optional<double> high = {};
+  bool with_next = false;  // belongs beside the next one
 };
 
 struct FieldPicture {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segcal/figures.h"
 
+#include <algorithm>
+
 #include "core/throw.h"
+#include "report/before.h"
 #include "report/reliability.h"
 #include "segcal/tables.h"
 
@@ -40,7 +43,69 @@ const Diagram* FindTopLabel(const PipelineMetrics& pipeline) {
   return FindDiagram(pipeline.diagrams, DiagramKind::kReliability, "top_label");
 }
 
-std::string LastName(const EvaluateResult& result) { return ShownPipelines(result).back(); }
+// The last pipeline, what it was before, and what both are called.
+struct Comparison {
+  const PipelineMetrics& after;
+  const PipelineMetrics* before;  // null: not evaluated
+  std::string name;
+  std::string before_name;
+
+  explicit Comparison(const EvaluateResult& result)
+      : after(LastPipeline(result)), before(nullptr), name(ShownPipelines(result).back()) {
+    if (const auto at = FindBefore(result, result.pipelines.size() - 1)) {
+      before = &result.pipelines[*at];
+      before_name = ShownPipelines(result)[*at];
+    }
+  }
+
+  // The bins of the same diagram before.
+  std::vector<ReliabilityRow> BinsBefore(const std::string& about, int64_t class_index) const {
+    const Diagram* diagram =
+        before == nullptr
+            ? nullptr
+            : FindDiagram(before->diagrams, DiagramKind::kReliability, about, class_index);
+    return diagram == nullptr ? std::vector<ReliabilityRow>() : ReliabilityRows(*diagram);
+  }
+  // The number after, and what it was.
+  using Numbers = std::vector<std::pair<std::string, double>>;
+  Numbers BothNumbers(const std::string& title, const std::string& metric, int64_t c) const {
+    const auto value = [&](const PipelineMetrics& pipeline) {
+      return c < 0 ? FindValue(pipeline.pooled, metric) : FindValue(pipeline.pooled, metric, c);
+    };
+    Numbers numbers = {{title, value(after)}};
+    if (before != nullptr) numbers.emplace_back("before", value(*before));
+    return numbers;
+  }
+  std::string Heading(const std::string& what) const {
+    return name + ": " + what + (before == nullptr ? "" : ", before: " + before_name);
+  }
+};
+
+// Pipelines of one pooling beside each other, after what they are compared with.
+std::vector<size_t> OrderByPooling(const EvaluateResult& result) {
+  std::vector<size_t> order;
+  std::vector<std::string> baselines;  // in the order of the first of each pooling
+  for (const PipelineMetrics& pipeline : result.pipelines) {
+    std::string baseline = BaselinePipeline(pipeline.pipeline);
+    if (std::find(baselines.begin(), baselines.end(), baseline) == baselines.end())
+      baselines.push_back(std::move(baseline));
+  }
+  for (const std::string& baseline : baselines) {
+    for (const bool is_baseline : {true, false}) {
+      for (size_t p = 0; p < result.pipelines.size(); ++p) {
+        const std::string& name = result.pipelines[p].pipeline;
+        if (BaselinePipeline(name) == baseline && (name == baseline) == is_baseline)
+          order.push_back(p);
+      }
+    }
+  }
+  return order;
+}
+
+// Those that the statistics compare.
+std::vector<MetricColumn> ComparedColumns(const EvaluateResult& result) {
+  return MetricColumns(result, result.statistics->options.metrics);
+}
 
 }  // namespace
 
@@ -48,7 +113,7 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
   if (FindTopLabel(LastPipeline(result)) == nullptr) return {};
   const std::vector<std::string> names = ShownPipelines(result);
   std::vector<ReliabilityPanel> panels;
-  for (size_t p = 0; p < names.size(); ++p) {
+  for (const size_t p : OrderByPooling(result)) {
     const PipelineMetrics& pipeline = result.pipelines[p];
     ReliabilityPanel panel{.title = names[p]};
     if (const Diagram* all = FindTopLabel(pipeline)) panel.bins = ReliabilityRows(*all);
@@ -61,34 +126,40 @@ std::string ReliabilityFigure(const EvaluateResult& result) {
 }
 
 std::string ClassReliabilityFigure(const EvaluateResult& result) {
-  const PipelineMetrics& pipeline = LastPipeline(result);
+  const Comparison shown(result);
   std::vector<ReliabilityPanel> panels;
-  for (const Diagram& diagram : pipeline.diagrams) {
+  for (const Diagram& diagram : shown.after.diagrams) {
     const int64_t c = diagram.class_index;
     if (diagram.about != "one_vs_rest" || c < 0 || panels.size() == kMostClassPanels) continue;
-    panels.push_back({.title = result.classes[static_cast<size_t>(c)],
-                      .bins = ReliabilityRows(diagram),
-                      .numbers = {{"pooled ECE", FindValue(pipeline.pooled, "classwise_ece", c)},
-                                  {"pooled IoU", FindValue(pipeline.pooled, "miou", c)}}});
+    ReliabilityPanel panel{.title = result.classes[static_cast<size_t>(c)],
+                           .bins = ReliabilityRows(diagram),
+                           .before = shown.BinsBefore(diagram.about, c),
+                           .numbers = shown.BothNumbers("pooled ECE", "classwise_ece", c)};
+    panel.numbers.emplace_back("pooled IoU", FindValue(shown.after.pooled, "miou", c));
+    panels.push_back(std::move(panel));
   }
   if (panels.empty()) return {};
-  return ReliabilitySvg(panels,
-                        LastName(result) + ": each class against the rest",
-                        {.rate = "frequency", .mean = "probability"});
+  return ReliabilitySvg(
+      panels,
+      shown.Heading("each class against the rest"),
+      {.rate = "frequency", .mean = "probability", .before = "before: " + shown.before_name});
 }
 
 std::string RegionReliabilityFigure(const EvaluateResult& result) {
-  const PipelineMetrics& pipeline = LastPipeline(result);
+  const Comparison shown(result);
   std::vector<ReliabilityPanel> panels;
   for (const RegionTitle& region : kRegions) {
     const Diagram* diagram =
-        FindDiagram(pipeline.diagrams, DiagramKind::kReliability, region.about);
+        FindDiagram(shown.after.diagrams, DiagramKind::kReliability, region.about);
     if (diagram == nullptr) continue;
     panels.push_back({.title = region.title,
                       .bins = ReliabilityRows(*diagram),
-                      .numbers = {{region.number, FindValue(pipeline.pooled, region.metric)}}});
+                      .before = shown.BinsBefore(region.about, -1),
+                      .numbers = shown.BothNumbers(region.number, region.metric, -1)});
   }
-  return panels.empty() ? std::string() : ReliabilitySvg(panels, LastName(result) + ": regions");
+  if (panels.empty()) return {};
+  return ReliabilitySvg(
+      panels, shown.Heading("regions"), {.before = "before: " + shown.before_name});
 }
 
 std::vector<Figure> EvaluationFigures(const Dataset& dataset,
@@ -99,8 +170,14 @@ std::vector<Figure> EvaluationFigures(const Dataset& dataset,
       {"reliability.svg", ReliabilityFigure(result)},
       {"reliability_classes.svg", ClassReliabilityFigure(result)},
       {"reliability_regions.svg", RegionReliabilityFigure(result)},
+      {"risk_coverage.svg", RiskCoverageFigure(result)},
+      {"confusion.svg", ConfusionFigure(result)},
       {"case.svg", CaseFigure(dataset, models, result, options)},
   };
+  if (result.statistics) {
+    figures.insert(figures.end() - 1,
+                   {"differences.svg", ForestFigure(result, ComparedColumns(result))});
+  }
   std::erase_if(figures, [](const Figure& figure) { return figure.svg.empty(); });
   return figures;
 }

@@ -53,13 +53,20 @@ std::vector<std::string> Names(const std::vector<Figure>& figures) {
 
 TEST_F(FiguresTest, AreThoseThatThereAreNumbersFor) {
   const EvaluateResult all = Result({"all"});
-  EXPECT_EQ(
-      Names(EvaluationFigures(dataset_, models_, all)),
-      (std::vector<std::string>{
-          "reliability.svg", "reliability_classes.svg", "reliability_regions.svg", "case.svg"}));
+  EXPECT_EQ(Names(EvaluationFigures(dataset_, models_, all)),
+            (std::vector<std::string>{"reliability.svg",
+                                      "reliability_classes.svg",
+                                      "reliability_regions.svg",
+                                      "risk_coverage.svg",
+                                      "confusion.svg",
+                                      "case.svg"}));
   const EvaluateResult few = Result({"overlap"});
   EXPECT_EQ(Names(EvaluationFigures(dataset_, models_, few)),
-            (std::vector<std::string>{"case.svg"}));
+            (std::vector<std::string>{"confusion.svg", "case.svg"}));
+  EvaluateResult compared = Result({"scores"});
+  compared.statistics = ComputeStatistics({&compared, 1}, {.replicates = 50});
+  EXPECT_EQ(Names(EvaluationFigures(dataset_, models_, compared)),
+            (std::vector<std::string>{"differences.svg", "case.svg"}));
 }
 
 TEST_F(FiguresTest, AreWellFormedAndNameEveryPipeline) {
@@ -70,16 +77,84 @@ TEST_F(FiguresTest, AreWellFormedAndNameEveryPipeline) {
   for (const std::string& name : ShownPipelines(result)) EXPECT_TRUE(Says(reliability, name));
 }
 
-TEST_F(FiguresTest, ShowTheFirstEvaluatedCaseUnlessToldAnother) {
-  EXPECT_TRUE(Says(DrawCase(""), "case0"));
-  EXPECT_TRUE(Says(DrawCase("case2"), "case2"));
-  // A case that was left out of the evaluation has no numbers.
+// Gains in ECE of 0.3, 0.1 and 0.2: the last case is the typical one.
+TEST_F(FiguresTest, ShowTheCaseOfTheMedianGainUnlessToldAnother) {
   EvaluateResult result = Result();
+  const double before[] = {0.5, 0.2, 0.4};
+  const double after[] = {0.2, 0.1, 0.2};
+  for (size_t c = 0; c < 3; ++c) {
+    for (size_t p = 0; p < 2; ++p) {
+      for (MetricValue& value : result.pipelines[p].cases[c].metrics) {
+        if (value.name == "ece") value.value = p == 0 ? before[c] : after[c];
+      }
+    }
+  }
+  EXPECT_TRUE(Says(CaseFigure(dataset_, models_, result), "case2"));
+  EXPECT_TRUE(Says(DrawCase("case1"), "case1"));
+  // A case that was left out of the evaluation has no numbers.
   for (PipelineMetrics& pipeline : result.pipelines) pipeline.cases.erase(pipeline.cases.begin());
-  EXPECT_TRUE(Says(CaseFigure(dataset_, models_, result), "case1"));
   ExpectError(ErrorCode::kInvalidArgument, {"\"case0\"", "2"}, [&] {
     CaseFigure(dataset_, models_, result, {.run = {}, .case_id = "case0"});
   });
+}
+
+// What a user is told to run: the model alone, of another pooling than any baseline.
+TEST_F(FiguresTest, AlwaysHaveABeforeInThePoolingOfTheLast) {
+  const Model after = testing::TemperatureModel(dataset_, 0.5, "p");
+  const std::vector<Model> given = {Baseline(dataset_, "none(z)"), after};
+  const std::vector<Model> all = WithBaselines(dataset_, given);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1].pipeline(), "none(p)");
+  EXPECT_EQ(WithBaselines(dataset_, all).size(), 3u);
+  const EvaluateResult result = Evaluate(dataset_, all);
+  EXPECT_TRUE(Says(ReliabilityFigure(result), "none(p)"));
+  EXPECT_TRUE(Says(ClassReliabilityFigure(result), "before: none(p)"));
+  EXPECT_TRUE(Says(RegionReliabilityFigure(result), "before: none(p)"));
+  EXPECT_TRUE(Says(CaseFigure(dataset_, all, result), "Confidence, none(p)"));
+  // The picture of a case has it even where it was not evaluated.
+  const EvaluateResult without = Evaluate(dataset_, given);
+  EXPECT_TRUE(Says(CaseFigure(dataset_, given, without), "Confidence, none(p)"));
+  EXPECT_TRUE(Says(CaseFigure(dataset_, given, without), "Local ECE, none(p)"));
+}
+
+TEST_F(FiguresTest, OfRiskHaveACurvePerPipelineAndAnOracle) {
+  const auto elements = testing::ReadSvg(RiskCoverageFigure(Result()));
+  EXPECT_EQ(testing::Select(elements, "polyline").size(), 3u);
+  EXPECT_TRUE(RiskCoverageFigure(Result({"scores"})).empty());
+}
+
+// A temperature keeps decisions: one matrix, of which every row sums to 100 %.
+TEST_F(FiguresTest, OfConfusionShowBeforeOnlyWhereItDiffers) {
+  EvaluateResult result = Result();
+  EXPECT_TRUE(Says(ConfusionFigure(result), "ts(z), the same as none(z)"));
+  for (Diagram& diagram : result.pipelines[1].diagrams) {
+    if (diagram.kind == DiagramKind::kConfusion) diagram.rows = {{3, 1, 0}, {0, 0, 0}, {0, 1, 399}};
+  }
+  const std::string both = ConfusionFigure(result);
+  EXPECT_TRUE(Says(both, "none(z)"));
+  EXPECT_TRUE(Says(both, "ts(z)"));
+  for (const char* share : {"75", "25", "&lt;1", "100"}) EXPECT_TRUE(Says(both, share)) << share;
+  testing::ExpectGoodLayout(both);
+}
+
+TEST_F(FiguresTest, OfDifferencesNameThePipelinesAndWhatIsEqual) {
+  EvaluateResult result = Result();
+  result.statistics = ComputeStatistics(
+      {&result, 1}, {.pairs = {{"none(z)", "ts(z)", "a family"}}, .replicates = 50});
+  const std::vector<MetricColumn> columns = MetricColumns(result, {"nll", "dsc"});
+  const std::string forest = ForestFigure(result, columns);
+  testing::ExpectGoodLayout(forest);
+  for (const char* text : {"Differences from none(z)", "ts(z)", "NLL", "equal by construction"})
+    EXPECT_TRUE(Says(forest, text)) << text;
+  EXPECT_TRUE(Says(PairForestFigure(*result.statistics, columns), "none(z) → ts(z)"));
+  EXPECT_TRUE(ForestFigure(Result(), columns).empty());
+  EXPECT_TRUE(PairForestFigure(Statistics{}, columns).empty());
+}
+
+TEST_F(FiguresTest, DrawClassesInTheColoursOfTheDataSet) {
+  EXPECT_EQ(DrawCase("case0").find("#123456"), std::string::npos);
+  dataset_.colors = {"#123456", "#00ff00", "#0000FF"};
+  EXPECT_NE(DrawCase("case0").find("#123456"), std::string::npos);
 }
 
 TEST_F(FiguresTest, RefuseModelsThatDidNotGiveTheResult) {

@@ -29,7 +29,7 @@ struct Size {
 struct PageLayout {
   Size cell;  // of the drawn pictures, the same for all
   size_t columns = 1;
-  size_t rows = 0;
+  std::vector<std::vector<size_t>> rows;  // places in the list of panels
   double header = 0.0;
   double inner_width = 0.0;
   std::vector<double> footers;  // per row: scales and keys under the pictures
@@ -61,6 +61,30 @@ double FooterHeight(const PicturePanel& panel, double width) {
   return bar + key;
 }
 
+// Rows of so many places that keep pairs together: a single panel that comes later fills the last
+// place before a pair that does not fit.
+std::vector<std::vector<size_t>> FillRows(const std::vector<PicturePanel>& panels, size_t columns) {
+  std::vector<std::vector<size_t>> units;  // pairs and single panels
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const bool joins = i > 0 && panels[i - 1].with_next && units.back().size() < columns;
+    if (!joins) units.emplace_back();
+    units.back().push_back(i);
+  }
+  std::vector<std::vector<size_t>> rows;
+  while (!units.empty()) {
+    std::vector<size_t>& row = rows.emplace_back();
+    for (auto unit = units.begin(); unit != units.end() && row.size() < columns;) {
+      if (row.size() + unit->size() > columns) {
+        ++unit;
+        continue;
+      }
+      row.insert(row.end(), unit->begin(), unit->end());
+      unit = units.erase(unit);
+    }
+  }
+  return rows;
+}
+
 PageLayout Arrange(const PanelPage& page) {
   PageLayout layout;
   layout.cell.width = kMinCell;
@@ -72,15 +96,21 @@ PageLayout Arrange(const PanelPage& page) {
   const size_t count = std::max<size_t>(1, page.panels.size());
   const double fitting = (kPageWidth - 2.0 * kPageMargin + kGap + 0.5) / (layout.cell.width + kGap);
   const size_t most = std::clamp<size_t>(static_cast<size_t>(fitting), 1, count);
-  layout.rows = (count + most - 1) / most;
-  layout.columns = (count + layout.rows - 1) / layout.rows;
+  const size_t rows = (count + most - 1) / most;
+  layout.columns = (count + rows - 1) / rows;
+  layout.rows = FillRows(page.panels, layout.columns);
+  const auto more = FillRows(page.panels, most);
+  if (more.size() < layout.rows.size()) {
+    layout.columns = most;
+    layout.rows = more;
+  }
   const auto columns = static_cast<double>(layout.columns);
   layout.inner_width = std::max(320.0, columns * (layout.cell.width + kGap) - kGap);
   layout.header = kPageMargin + 22.0 + (page.note.empty() ? 0.0 : 20.0) + 8.0;
-  layout.footers.assign(layout.rows, 0.0);
-  for (size_t i = 0; i < page.panels.size(); ++i) {
-    double& footer = layout.footers[i / layout.columns];
-    footer = std::max(footer, FooterHeight(page.panels[i], layout.cell.width));
+  for (const std::vector<size_t>& row : layout.rows) {
+    double& footer = layout.footers.emplace_back(0.0);
+    for (const size_t i : row)
+      footer = std::max(footer, FooterHeight(page.panels[i], layout.cell.width));
   }
   return layout;
 }
@@ -139,16 +169,17 @@ std::string PanelPageSvg(const PanelPage& page) {
     Throw(ErrorCode::kInvalidArgument, "pixel aspect: {}, must be positive", page.pixel_aspect);
   }
   const PageLayout layout = Arrange(page);
-  const double legend_top = RowTop(layout, layout.rows);
+  const double legend_top = RowTop(layout, layout.rows.size());
   const double legend = LegendHeight(page.legend, layout.inner_width);
   const double height = legend > 0.0 ? legend_top + legend + kPageMargin - 4.0 : legend_top + 4.0;
   Svg svg(layout.inner_width + 2.0 * kPageMargin, height, page.title);
   DrawHeading(page, layout.inner_width, &svg);
-  for (size_t i = 0; i < page.panels.size(); ++i) {
-    const double x =
-        kPageMargin + static_cast<double>(i % layout.columns) * (layout.cell.width + kGap);
-    const double y = RowTop(layout, i / layout.columns);
-    DrawPanel(page.panels[i], layout, page.pixel_aspect, {x, y}, &svg);
+  for (size_t row = 0; row < layout.rows.size(); ++row) {
+    for (size_t column = 0; column < layout.rows[row].size(); ++column) {
+      const double x = kPageMargin + static_cast<double>(column) * (layout.cell.width + kGap);
+      const PicturePanel& panel = page.panels[layout.rows[row][column]];
+      DrawPanel(panel, layout, page.pixel_aspect, {x, RowTop(layout, row)}, &svg);
+    }
   }
   DrawLegend(page.legend, {kPageMargin, legend_top}, layout.inner_width, &svg);
   return std::move(svg).Finish();

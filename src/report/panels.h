@@ -24,6 +24,7 @@ struct PicturePanel {
   RgbImage raster;
   std::optional<ColorBar> bar = {};
   std::vector<LegendItem> key = {};
+  bool with_next = false;  // a pair with the next panel, in one row
 };
 
 // Panels under a heading, above a legend for all of them.
@@ -35,7 +36,8 @@ struct PanelPage {
   std::vector<LegendItem> legend = {};
 };
 
-// Rows of equal cells, as many in a row as fit a page of about 960 pixels. Rasters above 1536
+// Rows of equal cells, as many in a row as fit a page of about 960 pixels; pairs stay in one row,
+// for which a later single panel may come first. Rasters above 1536
 // pixels are thinned first: a page of six stays small enough to open. Small ones are enlarged,
 // because many programs blur what they enlarge themselves.
 std::string PanelPageSvg(const PanelPage& page);

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "report/colors.h"
 #include "report/legend.h"
+#include "report/reliability_bars.h"
 #include "report/svg.h"
 #include "report/text.h"
 
@@ -60,8 +62,9 @@ struct Frame {
   Box plot;
   Box histogram;
 
-  double X(double confidence) const noexcept { return plot.x + plot.width * confidence; }
-  double Y(double accuracy) const noexcept { return plot.bottom() - plot.height * accuracy; }
+  UnitPlot unit() const noexcept { return {plot}; }
+  double X(double confidence) const noexcept { return unit().X(confidence); }
+  double Y(double accuracy) const noexcept { return unit().Y(accuracy); }
 };
 
 double HeaderHeight(const std::vector<ReliabilityPanel>& panels) {
@@ -141,40 +144,6 @@ void DrawAxes(const ReliabilityWords& words, const Frame& frame, Svg* svg) {
                {.size = 12.0, .color = kInk, .anchor = Anchor::kMiddle});
 }
 
-// A bar from `low` to `high` accuracy over the bin; white shows between neighbours.
-void DrawBar(
-    const ReliabilityRow& bin, double low, double high, Rgb color, const Frame& frame, Svg* svg) {
-  const double left = frame.X(bin.lower);
-  const double width = frame.X(bin.upper) - left;
-  const double gap = std::min(1.0, 0.15 * width);
-  const Box box{left + gap / 2.0, frame.Y(high), width - gap, frame.Y(low) - frame.Y(high)};
-  svg->AddRect(box, {.fill = color});
-}
-
-void DrawBars(const ReliabilityPanel& panel, const Frame& frame, Svg* svg) {
-  for (const ReliabilityRow& bin : panel.bins) {
-    if (bin.count == 0) continue;
-    const auto count = static_cast<double>(bin.count);
-    const double accuracy = std::clamp(static_cast<double>(bin.correct) / count, 0.0, 1.0);
-    const double confidence = std::clamp(bin.confidence_sum / count, 0.0, 1.0);
-    const double low = std::min(accuracy, confidence);
-    DrawBar(bin, 0.0, low, kBlue, frame, svg);
-    DrawBar(bin,
-            low,
-            std::max(accuracy, confidence),
-            confidence > accuracy ? kRed : kAmber,
-            frame,
-            svg);
-    const double y = frame.Y(accuracy);
-    svg->AddLine({frame.X(bin.lower) + 0.5, y},
-                 {frame.X(bin.upper) - 0.5, y},
-                 {.color = kInk, .width = 1.5});
-  }
-  svg->AddLine({frame.X(0.0), frame.Y(0.0)},
-               {frame.X(1.0), frame.Y(1.0)},
-               {.color = kInk, .width = 1.2, .dashed = true});
-}
-
 // The bottom of the logarithmic axis, 10^exponent: even, so that the middle tick is a whole power.
 int FloorExponent(double least_share) {
   const int exponent = static_cast<int>(std::floor(std::log10(least_share) / 2.0)) * 2;
@@ -226,6 +195,12 @@ void DrawHistogram(const ReliabilityPanel& panel,
   mark(totals.confidence, kRed, true);
 }
 
+void DrawDiagonal(const Frame& frame, Svg* svg) {
+  svg->AddLine({frame.X(0.0), frame.Y(0.0)},
+               {frame.X(1.0), frame.Y(1.0)},
+               {.color = kInk, .width = 1.2, .dashed = true});
+}
+
 void DrawPanel(const ReliabilityPanel& panel,
                const ReliabilityWords& words,
                const Frame& frame,
@@ -234,7 +209,9 @@ void DrawPanel(const ReliabilityPanel& panel,
   DrawHeader(panel, words, totals, frame, svg);
   DrawAxes(words, frame, svg);
   if (totals.count > 0) {
-    DrawBars(panel, frame, svg);
+    DrawBars(panel.bins, frame.unit(), svg);
+    DrawBefore(panel.before, frame.unit(), svg);
+    DrawDiagonal(frame, svg);
     DrawHistogram(panel, totals, frame, svg);
   } else {
     svg->AddText({frame.X(0.5), frame.Y(0.5)},
@@ -245,32 +222,69 @@ void DrawPanel(const ReliabilityPanel& panel,
   svg->AddRect(frame.histogram, {.stroke = kRule});
 }
 
-std::vector<LegendItem> Legend(const ReliabilityWords& words) {
-  return {{.text = words.rate + " of the bin", .color = kBlue},
-          {.text = "over-confident gap", .color = kRed},
-          {.text = "under-confident gap", .color = kAmber},
-          {.text = "perfect calibration", .color = kInk, .sign = Sign::kDashedLine},
-          {.text = "overall " + words.rate, .color = kInk, .sign = Sign::kLine},
-          {.text = "mean " + words.mean, .color = kRed, .sign = Sign::kDashedLine}};
+// A line of every panel, or a kind of bin in one of them.
+bool AnyPanel(const std::vector<ReliabilityPanel>& panels,
+              const std::function<bool(const ReliabilityPanel&)>& has) {
+  return std::any_of(panels.begin(), panels.end(), has);
 }
 
-size_t ColumnsFor(size_t count) noexcept {
-  if (count == 4) return 2;
-  return std::clamp<size_t>(count, 1, 3);
+bool HasFewVoxels(const ReliabilityPanel& panel) {
+  return std::any_of(panel.bins.begin(), panel.bins.end(), [](const ReliabilityRow& bin) {
+    return bin.count > 0 && WilsonInterval(bin.correct, bin.count).width() > kFewVoxels;
+  });
+}
+
+std::vector<LegendItem> Legend(const std::vector<ReliabilityPanel>& panels,
+                               const ReliabilityWords& words) {
+  std::vector<LegendItem> items = {
+      {.text = words.rate + " of the bin", .color = kBlue},
+      {.text = "over-confident gap", .color = kRed},
+      {.text = "under-confident gap", .color = kAmber},
+      {.text = "perfect calibration", .color = kInk, .sign = Sign::kDashedLine},
+      {.text = "overall " + words.rate, .color = kInk, .sign = Sign::kLine},
+      {.text = "mean " + words.mean, .color = kRed, .sign = Sign::kDashedLine}};
+  if (AnyPanel(panels, [](const auto& panel) { return !panel.before.empty(); }))
+    items.push_back({.text = words.before, .color = kBefore, .sign = Sign::kLine});
+  if (AnyPanel(panels, HasFewVoxels)) {
+    items.push_back(
+        {.text = "faint: few voxels, 95 % interval", .color = Mix(kBlue, kPaper, 0.68)});
+  }
+  return items;
 }
 
 }  // namespace
 
+size_t PanelColumns(size_t count) noexcept {
+  // Width over height of a page that fills a screen, and what an empty place costs beside it.
+  constexpr double kGoodAspect = 1.4;
+  constexpr double kEmptyPlace = 0.3;
+  constexpr size_t kMostColumns = 6;
+  size_t best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t columns = 1; columns <= std::min(kMostColumns, count); ++columns) {
+    const size_t rows = (count + columns - 1) / columns;
+    const double aspect = static_cast<double>(columns) * kPanelWidth /
+                          (static_cast<double>(rows) * PanelHeight(kTitle + kTileHeight));
+    const double cost = std::fabs(std::log(aspect / kGoodAspect)) +
+                        kEmptyPlace * static_cast<double>(rows * columns - count);
+    if (cost < least) {
+      least = cost;
+      best = columns;
+    }
+  }
+  return best;
+}
+
 std::string ReliabilitySvg(const std::vector<ReliabilityPanel>& panels,
                            const std::string& heading,
                            const ReliabilityWords& words) {
-  const size_t columns = ColumnsFor(panels.size());
+  const size_t columns = PanelColumns(panels.size());
   const size_t rows = (panels.size() + columns - 1) / columns;
   const double header = HeaderHeight(panels);
   const double inner_width = static_cast<double>(columns) * kPanelWidth;
   const double top = kDiagramMargin + (heading.empty() ? 0.0 : kHeading);
   const double legend_top = top + static_cast<double>(rows) * PanelHeight(header);
-  const std::vector<LegendItem> legend = Legend(words);
+  const std::vector<LegendItem> legend = Legend(panels, words);
   const double legend_width = inner_width - kAxisRoom;
   const double legend_height = LegendHeight(legend, legend_width);
   Svg svg(inner_width + 2.0 * kDiagramMargin,

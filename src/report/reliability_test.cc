@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "report/colors.h"
+#include "report/reliability_bars.h"
 #include "report/svg_reader_for_test.h"
 
 namespace segcal {
@@ -26,6 +27,17 @@ std::vector<ReliabilityRow> Textbook() {
           {0.8, 1.0, 3, 2, 0.92 + 0.85 + 0.83}};
 }
 
+// The same a million times: nothing is rare.
+std::vector<ReliabilityRow> ManyVoxels() {
+  std::vector<ReliabilityRow> bins = Textbook();
+  for (ReliabilityRow& bin : bins) {
+    bin.count *= 1'000'000;
+    bin.correct *= 1'000'000;
+    bin.confidence_sum *= 1e6;
+  }
+  return bins;
+}
+
 std::vector<double> Heights(const std::vector<testing::Element>& rects) {
   std::vector<double> heights;
   // Signs of the legend are 12 pixels square.
@@ -36,7 +48,7 @@ std::vector<double> Heights(const std::vector<testing::Element>& rects) {
 }
 
 TEST(Reliability, BarsAreAsHighAsTheNumbers) {
-  const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", Textbook()}}));
+  const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", ManyVoxels()}}));
   const auto blue = Heights(testing::Select(elements, "rect", HexColor(kBlue)));
   const auto red = Heights(testing::Select(elements, "rect", HexColor(kRed)));
   const auto amber = Heights(testing::Select(elements, "rect", HexColor(kAmber)));
@@ -50,7 +62,7 @@ TEST(Reliability, BarsAreAsHighAsTheNumbers) {
 }
 
 TEST(Reliability, BarsStandOverTheirBins) {
-  const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", Textbook()}}));
+  const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", ManyVoxels()}}));
   const auto blue = testing::Select(elements, "rect", HexColor(kBlue));
   EXPECT_NEAR(blue[1].Number("x") - blue[0].Number("x"), 0.2 * kSide, 0.002);
   EXPECT_NEAR(blue[0].box().bottom(), blue[2].box().bottom(), 0.002);
@@ -74,8 +86,8 @@ TEST(Reliability, HistogramIsLogarithmic) {
 }
 
 TEST(Reliability, ShowsHeadlineNumbersAndTotals) {
-  const auto texts = testing::Texts(testing::ReadSvg(
-      ReliabilitySvg({{"ts(z) & <more>", Textbook(), {{"ECE", 0.10444}, {"NLL", std::nan("")}}}})));
+  const auto texts = testing::Texts(testing::ReadSvg(ReliabilitySvg(
+      {{"ts(z) & <more>", Textbook(), {}, {{"ECE", 0.10444}, {"NLL", std::nan("")}}}})));
   // 6 of 9 correct; mean confidence 6.44 / 9.
   for (const char* expected : {"ts(z) &amp; &lt;more&gt;",
                                "ECE",
@@ -88,7 +100,7 @@ TEST(Reliability, ShowsHeadlineNumbersAndTotals) {
 }
 
 TEST(Reliability, MarksOverallAccuracyAndConfidence) {
-  const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", Textbook()}}));
+  const auto elements = testing::ReadSvg(ReliabilitySvg({{"none", ManyVoxels()}}));
   const double left =
       testing::Select(elements, "rect", HexColor(kBlue))[0].Number("x") - 0.4 * kSide - 0.5;
   std::vector<double> marks;
@@ -123,6 +135,7 @@ TEST(Reliability, LayoutHoldsForAnyNumberOfPanels) {
   for (int i = 0; i < 7; ++i) {
     panels.push_back({"a pipeline with a title that cannot be shown in full, ever",
                       i % 2 == 0 ? many : Textbook(),
+                      i % 3 == 0 ? many : std::vector<ReliabilityRow>(),
                       {{"a long metric name", 123456.789},
                        {"b", -1.0},
                        {"c", 0.5},
@@ -132,6 +145,59 @@ TEST(Reliability, LayoutHoldsForAnyNumberOfPanels) {
     testing::ExpectGoodLayout(ReliabilitySvg(panels, "dc(z): each class against the rest"));
   }
   testing::ExpectGoodLayout(ReliabilitySvg({}));
+}
+
+// Bins of 2, 4 and 3 voxels say little: no bar is drawn in full, and every one has its interval.
+TEST(Reliability, BinsOfFewVoxelsAreFaintWithIntervals) {
+  const auto few = testing::ReadSvg(ReliabilitySvg({{"none", Textbook()}}));
+  EXPECT_TRUE(Heights(testing::Select(few, "rect", HexColor(kBlue))).empty());
+  const std::string faint = HexColor(Mix(kBlue, kPaper, 0.68));
+  EXPECT_EQ(Heights(testing::Select(few, "rect", faint)).size(), 3u);
+  const auto interval_lines = [](const std::vector<testing::Element>& elements) {
+    const auto lines = testing::Select(elements, "line");
+    return std::count_if(lines.begin(), lines.end(), [](const testing::Element& line) {
+      return line.Has("stroke", HexColor(kFaint)) && line.Number("x1") == line.Number("x2");
+    });
+  };
+  EXPECT_EQ(interval_lines(few), 3);
+  EXPECT_EQ(interval_lines(testing::ReadSvg(ReliabilitySvg({{"none", ManyVoxels()}}))), 0);
+  const auto texts = testing::Texts(few);
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "faint: few voxels, 95 % interval"), 1);
+}
+
+TEST(Reliability, DrawsHowItWasBeforeAsALine) {
+  std::vector<ReliabilityRow> before = ManyVoxels();
+  for (ReliabilityRow& bin : before) bin.correct /= 2;
+  const auto plain = testing::ReadSvg(ReliabilitySvg({{"ts(z)", ManyVoxels()}}));
+  EXPECT_TRUE(testing::Select(plain, "polyline").empty());
+  const auto both = testing::ReadSvg(
+      ReliabilitySvg({{"ts(z)", ManyVoxels(), before}}, {}, {.before = "before: none(z)"}));
+  EXPECT_EQ(testing::Select(both, "polyline").size(), 2u);  // white under violet
+  const auto texts = testing::Texts(both);
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "before: none(z)"), 1);
+}
+
+// Closed form at p = 1/2 and n = 100: 1/2 -+ z / (2 sqrt(n + z^2)).
+TEST(WilsonInterval, IsThatOfWilson) {
+  const ShareInterval half = WilsonInterval(50, 100);
+  const double z = 1.959963984540054;
+  EXPECT_NEAR(half.high, 0.5 + 0.5 * z / std::sqrt(100.0 + z * z), 1e-12);
+  EXPECT_NEAR(half.low, 1.0 - half.high, 1e-12);
+  // None of n: z^2 / (n + z^2).
+  EXPECT_NEAR(WilsonInterval(0, 20).high, z * z / (20.0 + z * z), 1e-12);
+  EXPECT_EQ(WilsonInterval(0, 20).low, 0.0);
+  EXPECT_EQ(WilsonInterval(0, 0).width(), 1.0);
+}
+
+TEST(PanelColumns, FollowTheNumberOfPanels) {
+  EXPECT_EQ(PanelColumns(0), 1u);
+  EXPECT_EQ(PanelColumns(1), 1u);
+  EXPECT_EQ(PanelColumns(2), 2u);
+  EXPECT_EQ(PanelColumns(4), 2u);
+  EXPECT_EQ(PanelColumns(6), 3u);
+  EXPECT_EQ(PanelColumns(8), 4u);
+  EXPECT_EQ(PanelColumns(12), 4u);
+  EXPECT_EQ(PanelColumns(24), 6u);
 }
 
 TEST(Reliability, HoldsCountsBeyondFloat) {

@@ -98,6 +98,20 @@ void Svg::AddLine(Point from, Point to, const LineStyle& style) {
   body_ += "/>\n";
 }
 
+void Svg::AddPolyline(const std::vector<Point>& points, const LineStyle& style) {
+  if (points.size() < 2) return;
+  std::string list;
+  for (const Point& point : points) {
+    list += fmt::format("{}{},{}", list.empty() ? "" : " ", SvgNumber(point.x), SvgNumber(point.y));
+  }
+  body_ += "<polyline" + Attribute("points", std::string_view(list)) +
+           Attribute("fill", std::string_view("none")) +
+           Attribute("stroke", HexColor(style.color)) + Attribute("stroke-width", style.width) +
+           Attribute("stroke-linejoin", std::string_view("round"));
+  if (style.dashed) body_ += Attribute("stroke-dasharray", std::string_view("5 4"));
+  body_ += "/>\n";
+}
+
 void Svg::AddText(Point at, std::string_view text, const TextStyle& style) {
   body_ += "<text" + Attribute("x", at.x) + Attribute("y", at.y) +
            Attribute("font-size", style.size) + Attribute("fill", HexColor(style.color));

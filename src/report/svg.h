@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/raster.h"
 
@@ -63,6 +64,8 @@ class Svg {
 
   void AddRect(const Box& box, const Paint& paint);
   void AddLine(Point from, Point to, const LineStyle& style);
+  // Nothing for fewer than two points.
+  void AddPolyline(const std::vector<Point>& points, const LineStyle& style);
   // `at` is on the baseline.
   void AddText(Point at, std::string_view text, const TextStyle& style);
   // The picture stretched to the box, inside the file. Pixels stay visible when enlarged.

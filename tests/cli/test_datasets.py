@@ -115,8 +115,8 @@ def test_figures_are_pictures(tmp_path):
     dataset = small_dataset(tmp_path)
     run("evaluate", dataset, "-p", "none(z)", "--figures", tmp_path / "f", "--picture", "case1")
     names = sorted(path.name for path in (tmp_path / "f").iterdir())
-    assert names == ["case.svg", "reliability.svg", "reliability_classes.svg",
-                     "reliability_regions.svg"]
+    assert names == ["case.svg", "confusion.svg", "reliability.svg", "reliability_classes.svg",
+                     "reliability_regions.svg", "risk_coverage.svg"]
     for path in (tmp_path / "f").iterdir():
         assert xml.dom.minidom.parse(str(path)).documentElement.tagName == "svg"
 

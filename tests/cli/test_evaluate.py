@@ -227,10 +227,21 @@ def test_figures_without_calibration_families(tmp_path):
 def test_figures_of_all_families(tmp_path):
     run("evaluate", small_dataset(tmp_path), "--metrics", "all", "--figures", tmp_path / "f", "--quiet")
     names = {path.name for path in (tmp_path / "f").iterdir()}
-    assert names == {"case.svg", "reliability.svg", "reliability_classes.svg",
-                     "reliability_regions.svg"}
+    assert names == {"case.svg", "confusion.svg", "reliability.svg", "reliability_classes.svg",
+                     "reliability_regions.svg", "risk_coverage.svg"}
     regions = (tmp_path / "f" / "reliability_regions.svg").read_text()
     assert "Local: worst patch" in regions and "Boundary: within 2 voxels" in regions
+
+
+def test_figures_have_what_they_compare_with(tmp_path):
+    """A model of pooling p beside a baseline of z: the uncalibrated prediction of p is added."""
+    dataset = small_dataset(tmp_path)
+    run("fit", dataset, "-p", "ts(p)", "-o", tmp_path / "ts.json", "--quiet")
+    text = run("evaluate", dataset, "-p", "none(z)", "-m", tmp_path / "ts.json", "--figures",
+               tmp_path / "f", "--quiet").stdout
+    assert "none(p)" in text
+    for name in ("reliability", "reliability_classes", "reliability_regions", "risk_coverage", "case"):
+        assert "none(p)" in (tmp_path / "f" / f"{name}.svg").read_text(), name
 
 
 def test_tables_of_classes_and_sorted_tables(tmp_path):

@@ -203,3 +203,30 @@ def test_one_file_per_class(tmp_path):
     assert "alike" in fails(3, "apply", tmp_path / "m.json", tmp_path, "-o", tmp_path / "x")
     (tmp_path / "b" / "b_sky.npy").unlink()
     assert "class sky" in fails(4, "index", "x.json", "--input", "logits", *options, cwd=tmp_path)
+
+
+def test_a_label_set_brings_names_colours_and_values(tmp_path):
+    """Label ids of Cityscapes: 7 is road, 0 takes no part."""
+    touch(tmp_path, "p/a.npy", shape=(19, 4, 5))
+    (tmp_path / "gt").mkdir()
+    labels = np.full((4, 5), 7, np.uint8)
+    labels[0] = 0
+    np.save(tmp_path / "gt" / "a.npy", labels)
+    patterns = ["--members", "p/{case}.npy", "--labels", "gt/{case}.npy"]
+    content = index(tmp_path, *patterns, "--label-set", "cityscapes")
+    assert content["classes"][0] == "road" and content["colors"][0] == "#804080"
+    assert content["ignore_label"] == 255 and content["label_map"]["7"] == 0
+    found = inspect(tmp_path)
+    assert found["labelled"] == 15 and found["label_counts"][0] == 15
+    (tmp_path / "dataset.json").unlink()
+    assert "cityscapes_train_ids" in index(tmp_path, *patterns, "--label-set", "kitti", code=2)
+    assert "give one" in index(tmp_path, *patterns, "--label-set", "voc", "--classes", "a,b", code=2)
+
+
+def test_colours_are_read_strictly(tmp_path):
+    touch(tmp_path, "p/a.npy", "gt/a.npy")
+    content = index(tmp_path, "--members", "p/{case}.npy", "--labels", "gt/{case}.npy")
+    for colors, message in ((["#000000"], "1 colors for 3 classes"),
+                            (["#000000", "#00ff00", "red"], 'colors[2] is "red"')):
+        (tmp_path / "dataset.json").write_text(json.dumps({**content, "colors": colors}))
+        assert message in fails(3, "inspect", tmp_path)
