@@ -15,11 +15,13 @@ namespace {
 struct SimulateArguments {
   std::string folder;
   std::string size;
+  int64_t members = 0;  // 0: the preset's
   std::string dtype = Name(SimulateOptions{}.dtype);
   std::string input = Name(SimulateOptions{}.input);
   SimulateOptions options;
   bool quiet = false;
   bool json = false;
+  std::vector<const CLI::Option*> scene_options = {};  // that candidates do not have
 };
 
 // "360x480" or "48x96x96".
@@ -41,21 +43,53 @@ std::vector<int64_t> ParseSize(const std::string& text) {
         text);
 }
 
-void Run(const SimulateArguments& given) {
+// Candidates for label fusion are drawn in another way than predictions of classes.
+constexpr const char* kCandidates = "candidates";
+
+SimulateSummary RunCandidates(const SimulateArguments& given, const ProgressCallback& progress) {
+  for (const CLI::Option* option : given.scene_options) {
+    if (option->count() > 0)
+      Throw(ErrorCode::kInvalidArgument,
+            "{} does not apply to the preset {}",
+            option->get_name(),
+            kCandidates);
+  }
+  SimulateCandidatesOptions options;
+  const SimulateOptions& wanted = given.options;
+  options.num_cases = wanted.num_cases;
+  if (given.members > 0) options.num_candidates = given.members;
+  if (wanted.num_classes != -1) options.num_classes = wanted.num_classes;
+  if (!given.size.empty()) options.size = ParseSize(given.size);
+  options.seed = wanted.seed;
+  options.temperature = wanted.temperature;
+  options.correlation = wanted.correlation;
+  options.threads = wanted.threads;
+  return SimulateCandidates(given.folder, options, progress);
+}
+
+SimulateSummary RunScenes(const SimulateArguments& given, const ProgressCallback& progress) {
   SimulateOptions options = given.options;
+  if (given.members > 0) options.num_members = given.members;
   if (!given.size.empty()) options.size = ParseSize(given.size);
   options.dtype = given.dtype == Name(DType::kF16) ? DType::kF16 : DType::kF32;
   options.input = ParseInputKind(given.input);
-  const SimulateSummary summary = Simulate(
-      given.folder, options, Interruptible(given.quiet ? ProgressCallback() : ProgressDisplay()));
+  return Simulate(given.folder, options, progress);
+}
+
+void Run(const SimulateArguments& given) {
+  const SimulateOptions& options = given.options;
+  const auto simulate = options.preset == kCandidates ? &RunCandidates : &RunScenes;
+  const SimulateSummary summary =
+      simulate(given, Interruptible(given.quiet ? ProgressCallback() : ProgressDisplay()));
   if (given.json) {
     fmt::print("{}", ToJson(summary));
     return;
   }
-  fmt::print("{}: {} cases, {} voxels ({} labelled)\n",
+  fmt::print("{}: {} cases, {} {} ({} labelled)\n",
              given.folder,
              options.num_cases,
              HumanCount(summary.num_voxels),
+             options.preset == kCandidates ? "votes" : "voxels",
              HumanCount(summary.num_labelled));
   fmt::print("  stored prediction: accuracy {:.2f} %, mean confidence {:.2f} %, NLL {:.5f}\n",
              100.0 * summary.stored_accuracy,
@@ -65,6 +99,12 @@ void Run(const SimulateArguments& given) {
              summary.true_nll);
 }
 
+std::vector<std::string> AllPresets() {
+  std::vector<std::string> presets = SimulatePresets();
+  presets.emplace_back(kCandidates);
+  return presets;
+}
+
 }  // namespace
 
 Action SetUpSimulate(CLI::App& app) {
@@ -72,12 +112,14 @@ Action SetUpSimulate(CLI::App& app) {
   SimulateOptions& options = given->options;
   app.add_option("folder", given->folder, "Folder to write, new or empty")->required();
   app.add_option("--preset", options.preset, "Kind of scene")
-      ->check(CLI::IsMember(SimulatePresets()))
+      ->check(CLI::IsMember(AllPresets()))
       ->capture_default_str();
   app.add_option("--cases", options.num_cases, "Number of images or volumes")
       ->capture_default_str();
-  app.add_option("--members", options.num_members, "Networks in the ensemble")
-      ->capture_default_str();
+  app.add_option("--members",
+                 given->members,
+                 "Networks in the ensemble (default 1), or candidates to fuse (default 7)")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--classes", options.num_classes, "Number of classes (default: the preset's)");
   app.add_option("--size", given->size, "HxW or DxHxW (default: the preset's)");
   app.add_option("--seed", options.seed, "Everything follows from it")->capture_default_str();
@@ -113,7 +155,11 @@ Action SetUpSimulate(CLI::App& app) {
   app.add_flag("--quiet", given->quiet, "No progress display");
   app.footer(
       "Examples:\n  segcal simulate street --preset street --correlation 6\n"
-      "  segcal simulate recovery --preset roads --cases 4 --size 512x512 --temperature 1.5");
+      "  segcal simulate recovery --preset roads --cases 4 --size 512x512 --temperature 1.5\n"
+      "  segcal simulate atlases --preset candidates --members 9    (see segcal fuse)");
+  for (const char* name :
+       {"--map", "--variation", "--offset", "--member-noise", "--ignore", "--dtype", "--input"})
+    given->scene_options.push_back(app.get_option(name));
   return [given] {
     Run(*given);
     return 0;

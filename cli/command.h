@@ -31,6 +31,7 @@ Action SetUpCorrupt(CLI::App& app);
 Action SetUpEvaluate(CLI::App& app);
 Action SetUpExport(CLI::App& app);
 Action SetUpFit(CLI::App& app);
+Action SetUpFuse(CLI::App& app);
 Action SetUpIndex(CLI::App& app);
 Action SetUpInspect(CLI::App& app);
 Action SetUpReport(CLI::App& app);

@@ -65,6 +65,9 @@ struct Case {
   std::vector<double> spacing = {};
   std::string group = {};  // cases of one group stay on one side of a split; empty: its own
   std::string split = {};  // "calibration", "validation", "test", ...; empty: none
+  // For label fusion: a label map per member, which then predicts whether that map is "wrong" or
+  // "right" (segcal/fuse.h). Empty: members predict classes, as everywhere else.
+  std::vector<ArraySource> candidates = {};
 };
 
 // Where the classes are in the shape of a prediction.

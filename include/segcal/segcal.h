@@ -13,6 +13,7 @@
 #include "segcal/files.h"         // IWYU pragma: export
 #include "segcal/fit.h"           // IWYU pragma: export
 #include "segcal/fit_report.h"    // IWYU pragma: export
+#include "segcal/fuse.h"          // IWYU pragma: export
 #include "segcal/index.h"         // IWYU pragma: export
 #include "segcal/inspect.h"       // IWYU pragma: export
 #include "segcal/methods.h"       // IWYU pragma: export

@@ -64,6 +64,28 @@ SEGCAL_EXPORT SimulateSummary Simulate(const std::string& folder,
                                        const SimulateOptions& options,
                                        const ProgressCallback& progress = {});
 
+// Candidates to fuse: locally wrong copies of a segmentation, whose probability to be right is
+// known at every voxel. docs/simulator.md describes how they are drawn.
+struct SimulateCandidatesOptions {
+  int64_t num_cases = 10;
+  int64_t num_candidates = 7;
+  int64_t num_classes = 5;
+  std::vector<int64_t> size = {24, 48, 48};
+  uint64_t seed = 1;
+  double temperature = 1.8;  // stored log odds are the true ones times this
+  double correlation = 0.0;  // range of correlated errors in voxels; 0: independent
+  std::vector<std::pair<std::string, double>> splits = {
+      {"calibration", 0.5}, {"validation", 0.2}, {"test", 0.3}};
+  int threads = 0;
+};
+
+// Writes a data set to fuse to `folder`, which must be empty or new: dataset.json, labels/,
+// candidates/ (label maps), logits/ (of "wrong" and "right"), truth/ (the probability to be right)
+// and truth.json. The summary is over the votes of all candidates.
+SEGCAL_EXPORT SimulateSummary SimulateCandidates(const std::string& folder,
+                                                 const SimulateCandidatesOptions& options,
+                                                 const ProgressCallback& progress = {});
+
 // The summary as documented in docs/formats.md.
 SEGCAL_EXPORT std::string ToJson(const SimulateSummary& summary);
 

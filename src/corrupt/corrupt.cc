@@ -2,7 +2,6 @@
 #include "segcal/corrupt.h"
 
 #include <atomic>
-#include <filesystem>
 #include <string_view>
 
 #include "core/json.h"
@@ -17,8 +16,6 @@
 
 namespace segcal {
 namespace {
-
-namespace fs = std::filesystem;
 
 // What is to be done with one image.
 struct Job {
@@ -35,10 +32,13 @@ Job MakeJob(const ImageSource& source, const CorruptOptions& options) {
   std::string extension = ".npy";
   if (format == "png" || format == "jpeg") extension = ".png";
   if (format == "nifti") extension = ".nii.gz";
+  // An item of a file lies elsewhere than the whole.
+  const bool is_item = source.entry() != nullptr && source.entry()->image.item().has_value();
+  const bool keeps_geometry = format == "nifti" && !is_item;
   return {.source = &source,
           .corruption = DrawCorruption(source.id, options),
           .file = "images/" + source.id + extension,
-          .reference = format == "nifti" ? source.path : ""};
+          .reference = keeps_geometry ? source.path : ""};
 }
 
 void RunJob(const Job& job, const std::string& folder, const CorruptOptions& options) {
@@ -91,14 +91,13 @@ ArraySource Rebase(const Dataset& dataset,
                    const Case& entry,
                    const ArraySource& source,
                    const std::string& folder) {
-  if (source.empty()) return source;
   if (source.in_memory()) {
     Throw(ErrorCode::kInvalidArgument,
           "case {} has labels or a mask in memory, which the new data set file cannot name: write "
           "them to files",
           entry.id);
   }
-  return ArraySource(fs::proximate(FullPath(dataset, source), folder).string());
+  return RebaseSource(dataset, source, folder);
 }
 
 // The data set of the new images: without predictions, which are of the old ones.

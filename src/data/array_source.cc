@@ -64,6 +64,17 @@ std::vector<std::string> FullPaths(const Dataset& dataset, const ArraySource& so
   return paths;
 }
 
+ArraySource RebaseSource(const Dataset& dataset,
+                         const ArraySource& source,
+                         const std::string& folder) {
+  if (source.empty() || source.in_memory()) return source;
+  std::vector<std::string> paths = FullPaths(dataset, source);
+  for (std::string& path : paths) path = std::filesystem::proximate(path, folder).string();
+  if (!source.class_paths().empty()) return ArraySource::PerClass(std::move(paths));
+  if (source.item()) return ArraySource::Item(paths.front(), *source.item());
+  return ArraySource(paths.front());
+}
+
 std::unique_ptr<Array> OpenView(const ArrayView& view, const std::string& name) {
   if (view.data == nullptr)
     Throw(ErrorCode::kInvalidArgument, "{}: the view has no data (a null pointer)", name);

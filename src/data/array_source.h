@@ -15,6 +15,11 @@ std::string FullPath(const Dataset& dataset, const ArraySource& source);
 // All its files; none where it is in memory.
 std::vector<std::string> FullPaths(const Dataset& dataset, const ArraySource& source);
 
+// The same source as a data set in `folder` names it; a view stays a view.
+ArraySource RebaseSource(const Dataset& dataset,
+                         const ArraySource& source,
+                         const std::string& folder);
+
 // A view as an array, without a copy; `name` starts messages. An Error unless it has data, a shape
 // and strides that fit each other.
 std::unique_ptr<Array> OpenView(const ArrayView& view, const std::string& name);

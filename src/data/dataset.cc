@@ -61,6 +61,7 @@ Case ReadCase(const Json& json, const std::string& where) {
   Case result;
   result.id = object.String("id");
   if (object.Has("members")) result.members = object.Items("members", ReadSource);
+  if (object.Has("candidates")) result.candidates = object.Items("candidates", ReadSource);
   result.labels = ReadSourceIfGiven(&object, "labels");
   result.image = ReadSourceIfGiven(&object, "image");
   result.mask = ReadSourceIfGiven(&object, "mask");
@@ -99,6 +100,12 @@ void CheckCases(const std::vector<Case>& cases, const std::string& where, Conten
       refuse(fmt::format("case \"{}\" has no image", c.id));
     for (const ArraySource& member : c.members) {
       if (member.empty()) refuse("a member is neither a file nor a view");
+    }
+    if (!c.candidates.empty() && c.candidates.size() != c.members.size()) {
+      refuse(fmt::format(
+          "{} candidates for {} members; a label map for each member, or none, is required",
+          c.candidates.size(),
+          c.members.size()));
     }
     for (const double s : c.spacing) {
       if (!(s > 0.0) || !std::isfinite(s)) refuse(fmt::format("spacing {} is not positive", s));
@@ -209,6 +216,8 @@ Json CaseJson(const Case& c, const std::string& where) {
   Json json = {{"id", c.id}};
   for (const ArraySource& member : c.members)
     json["members"].push_back(SourceJson(member, c, where));
+  for (const ArraySource& candidate : c.candidates)
+    json["candidates"].push_back(SourceJson(candidate, c, where));
   for (const auto& [key, source] :
        {std::pair{"labels", &c.labels}, std::pair{"image", &c.image}, std::pair{"mask", &c.mask}}) {
     if (!source->empty()) json[key] = SourceJson(*source, c, where);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <functional>
-
 #include "core/parallel.h"
 #include "core/progress.h"
 #include "core/throw.h"
 #include "data/input_check.h"
-#include "kernels/emit.h"
 #include "pipeline/compatible.h"
-#include "pipeline/emit.h"
+#include "pipeline/emit_case.h"
 #include "pipeline/memory_output.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
@@ -49,36 +45,16 @@ void CheckShape(const ModelState& state, const CaseReader& reader) {
         state.pipeline);
 }
 
-// What one worker needs.
-struct ArrayWorkspace {
-  VoxelBlock block;
-  TileBuffer tile;
-  EmitWorkspace emit;
-  TileScratch scratch;
-};
-
 void ApplyToArrays(const ModelState& state,
                    const CaseReader& reader,
                    const std::vector<MemoryOutput>& outputs,
                    const RunOptions& run) {
   const int threads = run.threads > 0 ? run.threads : AvailableThreads();
-  const auto bound = state.calibrator->Bind(reader, state.spec.pooling, {.threads = threads});
-  const Properties properties = state.properties();
-  std::vector<ArrayWorkspace> workspaces(static_cast<size_t>(threads));
-  const int64_t num_blocks = (reader.num_voxels() + kBlockVoxels - 1) / kBlockVoxels;
-  ParallelFor(num_blocks, threads, [&](int64_t b, int worker) {
-    ArrayWorkspace& work = workspaces[static_cast<size_t>(worker)];
-    const int64_t first = b * kBlockVoxels;
-    work.block.Read(reader, first, std::min(kBlockVoxels, reader.num_voxels() - first));
-    for (int64_t t = 0; t < work.block.num_tiles(); ++t) {
-      const Tile tile =
-          work.block.PoolTileInto(t, state.spec.pooling, &work.tile, Excused::kMasked);
-      const TileProbs probs = EmitForUse(*bound, properties, tile, &work.emit);
-      const bool keep_decision = properties.preserves != Preserves::kNone;
-      for (const MemoryOutput& output : outputs)
-        output.Write({tile, probs, *bound}, keep_decision, &work.scratch);
-    }
-    FinishStreaming();
+  const bool keep_decision = state.properties().preserves != Preserves::kNone;
+  std::vector<TileScratch> scratch(static_cast<size_t>(threads));
+  EmitCase(state, reader, threads, [&](const EmittedTile& emitted, int worker) {
+    for (const MemoryOutput& output : outputs)
+      output.Write(emitted, keep_decision, &scratch[static_cast<size_t>(worker)]);
   });
 }
 

@@ -18,6 +18,10 @@ enum class StreamUse : uint64_t {
   kTexture = 7,
   kTrueMap = 8,
   kShape = 9,
+  kReliability = 10,
+  kMistake = 11,
+  kLuck = 12,
+  kSkill = 13,
 };
 
 // The random streams of one case: one per use and index, all independent.

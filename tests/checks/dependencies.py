@@ -18,7 +18,7 @@ LEVELS = [
     ["calibrators"],
     ["stats", "simulate", "corrupt"],
     ["pipeline"],
-    ["verify", "results"],
+    ["verify", "results", "fuse"],
     ["report", "export", "capi"],
     ["study", "page"],
 ]

@@ -70,7 +70,7 @@ def undocumented_formats(root):
 def violations(root):
     """Formats keep helpers of their own beside them; calibrators and metrics may not."""
     found = undocumented_formats(root)
-    for folder in ["formats", "calibrators", "metrics", "corrupt"]:
+    for folder in ["formats", "calibrators", "metrics", "corrupt", "fuse"]:
         found += unlisted(root, folder)
     for folder in ["calibrators", "metrics"]:
         for source in methods(root, folder):

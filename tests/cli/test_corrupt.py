@@ -168,6 +168,23 @@ def test_images_and_labels_of_different_size_are_refused(pictured, tmp_path):
     assert "case2.png" in message and "(21, 30, 3)" in message and "(20, 30)" in message
 
 
+def test_items_of_a_batch_stay_items(tmp_path):
+    """Images and labels of all cases in one file each."""
+    rng = np.random.default_rng(6)
+    images = rng.integers(0, 256, (3, 20, 30)).astype(np.uint8)
+    np.save(tmp_path / "images.npy", images)
+    np.save(tmp_path / "labels.npy", rng.integers(0, 2, (3, 20, 30)).astype(np.uint8))
+    cases = [{"id": f"c{k}", "image": {"file": "images.npy", "item": k},
+              "labels": {"file": "labels.npy", "item": k}} for k in range(3)]
+    dataset = describe(tmp_path, cases, 2)
+    run("corrupt", dataset, "-o", tmp_path / "out", "--severity", "mild", "--only", "fog", "--quiet")
+    new = json.loads((tmp_path / "out" / "dataset.json").read_text())
+    for k, case in enumerate(new["cases"]):
+        assert case["labels"] == {"file": "../labels.npy", "item": k}
+        found = np.load(tmp_path / "out" / case["image"])
+        assert np.abs(found - (0.9 * images[k] + 25.5)).max() <= 0.51
+
+
 def test_cases_without_an_image_are_named(tmp_path):
     dataset = small_dataset(tmp_path / "data")
     message = fails(3, "corrupt", dataset, "-o", tmp_path / "out", "--severity", "mild")

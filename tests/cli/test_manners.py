@@ -13,7 +13,7 @@ import time
 import pytest
 from program import PROGRAM, change, fails, fit, run, small_dataset
 
-COMMANDS = ["simulate", "index", "inspect", "fit", "apply", "evaluate", "corrupt", "report", "verify"]
+COMMANDS = ["simulate", "index", "inspect", "fit", "apply", "evaluate", "fuse", "corrupt", "report", "verify"]
 
 
 def test_help_lists_every_command_and_the_exit_codes():
