@@ -49,6 +49,7 @@ ApplyResult ApplyAs(const ApplyArguments& given, const Model& model, const RunOp
   if (!given.nnunet.empty()) {
     NnunetApplyOptions options = given.nnunet_options;
     options.run = run;
+    options.overwrite = given.options.force;
     return ApplyNnunet(model, given.nnunet, given.output, options);
   }
   ApplyOptions options = given.options;
@@ -122,9 +123,6 @@ Action SetUpApply(CLI::App& app) {
                  given->nnunet_options.images,
                  "With --nnunet: folder of images, for calibrators that look at them")
       ->needs(nnunet);
-  app.add_flag("--force",
-               given->nnunet_options.overwrite,
-               "With --nnunet: write into a folder that is not empty");
   app.add_option(
          "--split", given->options.split, "Only the cases of this split (default: all cases)")
       ->excludes(nnunet);
@@ -133,6 +131,7 @@ Action SetUpApply(CLI::App& app) {
                  "What to write, separated by commas (default probabilities); each may have a "
                  "format of its own: probabilities:npz,labels:nifti")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->excludes(nnunet);
   app.add_option(
          "--format", given->options.format, "File format of all that have none of their own")
@@ -144,6 +143,7 @@ Action SetUpApply(CLI::App& app) {
       ->excludes(nnunet)
       ->capture_default_str();
   app.add_flag("--compress", given->options.compress, "Deflate .npz files")->excludes(nnunet);
+  AddForce(app, &given->options.force, "; with --nnunet, into a folder that is not empty");
   app.add_flag("--json", given->json, "Print the result as JSON");
   AddRunFlags(app, &given->run);
   app.footer(ApplyFooter());

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/throw.h"
@@ -25,6 +26,7 @@ struct CorruptArguments {
   std::string figures;
   std::string picture;
   CorruptOptions options;
+  bool force = false;
   bool quiet = false;
   bool json = false;
 };
@@ -82,6 +84,18 @@ void Print(const CorruptArguments& given, const CorruptResult& result, bool with
                given.output);
 }
 
+std::string FigurePath(const CorruptArguments& given) {
+  return (fs::path(given.figures) / "corruptions.svg").string();
+}
+
+// Before the work; the folder of images must be new or empty anyway.
+void CheckFigure(const CorruptArguments& given) {
+  if (given.figures.empty()) return;
+  OutputCheck check(given.force);
+  check.Reads(given.images);
+  check.Writes(FigurePath(given), FileKind::kFigure);
+}
+
 template <class Images>
 CorruptResult CorruptAndDraw(const Images& images,
                              const CorruptArguments& given,
@@ -91,8 +105,9 @@ CorruptResult CorruptAndDraw(const Images& images,
   if (!given.figures.empty()) figure = CorruptionFigure(images, given.picture, options);
   CorruptResult result = Corrupt(images, given.output, options);
   if (!given.figures.empty()) {
-    CreateFolder(given.figures);
-    WriteText((fs::path(given.figures) / "corruptions.svg").string(), figure);
+    NewFolders folders;
+    folders.Make(given.figures);
+    WriteText(FigurePath(given), figure);
   }
   return result;
 }
@@ -100,9 +115,11 @@ CorruptResult CorruptAndDraw(const Images& images,
 void Run(const CorruptArguments& given) {
   if (!given.picture.empty() && given.figures.empty())
     Throw(ErrorCode::kInvalidArgument, "--picture needs --figures: a folder to draw into");
+  CheckFigure(given);
   CorruptOptions options = MakeOptions(given);
-  AdviseOnInterrupt(
-      [folder = given.output] { return folder + " is empty again; the same command starts anew"; });
+  AdviseOnInterrupt([folder = given.output] {
+    return folder + " holds nothing of it; the same command starts anew";
+  });
   const bool with_dataset = IsDataset(given.images);
   const CorruptResult result =
       with_dataset ? CorruptAndDraw(LoadDataset(given.images, Contents::kImages), given, options)
@@ -152,7 +169,7 @@ Action SetUpCorrupt(CLI::App& app) {
       ->required();
   app.add_option("--only", options.only, "This corruption for all images")
       ->check(CLI::IsMember(CorruptionNames()));
-  app.add_option("--seed", options.seed, "Types and noise follow from it")->capture_default_str();
+  AddSeed(app, &options.seed, "Types and noise follow from it");
   app.add_option("--split", options.split, "Only the cases of this split (default: all cases)");
   app.add_option("--range",
                  given->range,
@@ -168,6 +185,7 @@ Action SetUpCorrupt(CLI::App& app) {
   app.add_option("--picture", given->picture, "Image to draw (default: the first)");
   app.add_option("--threads", options.threads, "Threads; 0 is all cores")
       ->check(CLI::Range(0, 1024));
+  AddForce(app, &given->force);
   app.add_flag("--json", given->json, "Print the result as JSON");
   app.add_flag("--quiet", given->quiet, "No progress display");
   app.footer(CorruptFooter());

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/print_evaluation.h"
@@ -12,6 +13,7 @@
 #include "segcal/evaluate.h"
 #include "segcal/figures.h"
 #include "segcal/files.h"
+#include "segcal/fit.h"
 #include "segcal/methods.h"
 #include "segcal/tables.h"
 
@@ -35,6 +37,7 @@ struct EvaluateArguments {
   StatisticsOptions statistics_options;
   EvaluateOptions options;
   RunFlags run;
+  bool force = false;
   bool json = false;
 };
 
@@ -83,6 +86,29 @@ void CheckMetricOptions(const std::vector<std::string>& set, const EvaluateOptio
   }
 }
 
+// A pipeline that needs a fit is no baseline.
+Model MakeBaseline(const Dataset& dataset, const std::string& pipeline) {
+  try {
+    return Baseline(dataset, pipeline);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    Throw(
+        error.code(),
+        "{}; -p takes what needs no fit, -m the model of: segcal fit DATASET -p '{}' -o model.json",
+        error.what(),
+        pipeline);
+  }
+}
+
+// Whether a model without parameters is already among others: a folder of models may hold the
+// baseline that is also named.
+bool IsListed(const Model& model, const std::vector<Model>& models) {
+  if (model.parameter_counts().optimised > 0) return false;
+  return std::any_of(models.begin(), models.end(), [&](const Model& other) {
+    return other.pipeline() == model.pipeline();
+  });
+}
+
 // What tables are sorted by must be computed, and have a best value.
 void CheckSort(const std::string& metric, const EvaluateOptions& options) {
   if (metric.empty()) return;
@@ -104,9 +130,12 @@ void CheckSort(const std::string& metric, const EvaluateOptions& options) {
 
 std::vector<Model> MakeModels(const EvaluateArguments& given, const Dataset& dataset) {
   std::vector<Model> models;
-  for (const std::string& pipeline : given.pipelines) models.push_back(Baseline(dataset, pipeline));
+  for (const std::string& pipeline : ExpandPipelines(given.pipelines))
+    models.push_back(MakeBaseline(dataset, pipeline));
   for (const std::string& path : given.models) {
-    for (Model& model : LoadModels(path)) models.push_back(std::move(model));
+    for (Model& model : LoadModels(path)) {
+      if (!IsListed(model, models)) models.push_back(std::move(model));
+    }
   }
   if (models.empty()) models.push_back(Baseline(dataset, "none(z)"));
   return models;
@@ -118,16 +147,38 @@ std::vector<Model> ModelsToEvaluate(const EvaluateArguments& given, const Datase
   return given.figures.empty() ? models : WithBaselines(dataset, models);
 }
 
+std::string FigureFile(const EvaluateArguments& given, const Figure& figure) {
+  return (std::filesystem::path(given.figures) / figure.name).string();
+}
+
+// What is read and what will be written, before the work.
+void CheckFiles(const EvaluateArguments& given,
+                const Dataset& dataset,
+                const std::vector<Model>& models,
+                const std::vector<Figure>& figures = {}) {
+  OutputCheck check(given.force);
+  check.Reads(dataset);
+  for (const Model& model : models) check.Reads(model.file());
+  if (!given.output.empty()) check.Writes(given.output, FileKind::kMetrics);
+  if (!given.csv.empty()) check.Writes(given.csv, FileKind::kTable);
+  if (!given.cells.empty()) check.Writes(given.cells, FileKind::kTable);
+  if (!given.figures.empty()) check.WritesInto(given.figures);
+  for (const Figure& figure : figures) check.Writes(FigureFile(given, figure), FileKind::kFigure);
+}
+
 // Writes what can be drawn and returns the files.
 std::vector<std::string> WriteFigures(const EvaluateArguments& given,
                                       const Dataset& dataset,
                                       const std::vector<Model>& models,
                                       const EvaluateResult& result) {
-  CreateFolder(given.figures);
   std::vector<std::string> files;
   const CaseFigureOptions options{.run = given.run.Make(), .case_id = given.picture_case};
-  for (const Figure& figure : EvaluationFigures(dataset, models, result, options)) {
-    files.push_back((std::filesystem::path(given.figures) / figure.name).string());
+  const std::vector<Figure> figures = EvaluationFigures(dataset, models, result, options);
+  CheckFiles(given, dataset, models, figures);
+  NewFolders folders;
+  folders.Make(given.figures);
+  for (const Figure& figure : figures) {
+    files.push_back(FigureFile(given, figure));
     WriteText(files.back(), figure.svg);
   }
   return files;
@@ -135,9 +186,11 @@ std::vector<std::string> WriteFigures(const EvaluateArguments& given,
 
 // The files that were asked for.
 std::vector<std::string> WriteTables(const EvaluateArguments& given, const EvaluateResult& result) {
+  NewFolders folders;
   std::vector<std::string> files;
   const auto write = [&](const std::string& path, std::string (*text)(const EvaluateResult&)) {
     if (path.empty()) return;
+    folders.MakeParent(path);
     WriteText(path, text(result));
     files.push_back(path);
   };
@@ -162,9 +215,7 @@ Statistics MakeStatistics(const EvaluateArguments& given,
 void Check(const EvaluateArguments& given,
            const Dataset& dataset,
            const std::vector<Model>& models) {
-  for (const std::string* file : {&given.output, &given.csv, &given.cells}) {
-    if (!file->empty()) CreateParentFolder(*file);
-  }
+  CheckFiles(given, dataset, models);
   CheckPicture(dataset, given.picture_case);
   std::vector<std::string> pipelines;
   pipelines.reserve(models.size());
@@ -172,9 +223,15 @@ void Check(const EvaluateArguments& given,
   ReferenceIndex(pipelines, given.statistics_options.reference);
 }
 
-// Cases that fit takes unless told otherwise make a model look better than it is.
-void WarnOfFittedCases(const EvaluateArguments& given, const Dataset& dataset) {
-  if (given.models.empty() || !given.options.split.empty()) return;
+// Cases that fit takes unless told otherwise make a model look better than it is. Models that know
+// their cases say so themselves; those of version 0.1 do not.
+void WarnOfFittedCases(const EvaluateArguments& given,
+                       const Dataset& dataset,
+                       const std::vector<Model>& models) {
+  const bool knowing = std::all_of(models.begin(), models.end(), [](const Model& model) {
+    return model.report().data.cases == 0 || !model.report().data.case_hashes.empty();
+  });
+  if (knowing || !given.options.split.empty()) return;
   const auto fitted = std::count_if(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) {
     return c.split == "calibration" || c.split == "validation";
   });
@@ -197,7 +254,7 @@ void Run(const EvaluateArguments& given) {
   const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
   const std::vector<Model> models = ModelsToEvaluate(given, dataset);
   Check(given, dataset, models);
-  WarnOfFittedCases(given, dataset);
+  WarnOfFittedCases(given, dataset, models);
   EvaluateResult result = Evaluate(dataset, models, options);
   if (given.statistics || !given.statistics_options.reference.empty())
     result.statistics = MakeStatistics(given, result, options.run.progress);
@@ -278,14 +335,15 @@ Action SetUpEvaluate(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option(
       "--split", given->options.split, "Only the cases of this split (default: all cases)");
-  app.add_option(
+  CLI::Option* figures = app.add_option(
       "--figures",
       given->figures,
       "Folder for reliability diagrams, risk and coverage, confusion and maps of a case; "
       "the uncalibrated prediction of every pooling is evaluated too");
   app.add_option("--picture",
                  given->picture_case,
-                 "Case to draw (default: the one whose gain in ECE is the median of all)");
+                 "Case to draw (default: the one whose gain in ECE is the median of all)")
+      ->needs(figures);
   app.add_option("--set", given->set, "Option of a metric, key=value; several times")
       ->allow_extra_args(false);
   app.add_option("--table", given->table, "Form of the printed tables")
@@ -293,6 +351,7 @@ Action SetUpEvaluate(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--sort", given->sort, "Metric whose best pipeline comes first in the tables");
   app.add_flag("--per-class", given->per_class, "Print a table of classes too");
+  AddForce(app, &given->force);
   app.add_flag("--json", given->json, "Print the metrics as JSON");
   StatisticsOptions& statistics = given->statistics_options;
   app.add_flag("--statistics",
@@ -315,7 +374,7 @@ Action SetUpEvaluate(CLI::App& app) {
   app.add_option("--level", statistics.level, "Of the intervals")
       ->check(CLI::Range(0.5, 0.9999))
       ->capture_default_str();
-  app.add_option("--seed", statistics.seed, "Of the bootstrap")->capture_default_str();
+  AddSeed(app, &statistics.seed, "Of the bootstrap");
   AddRunFlags(app, &given->run);
   app.footer(EvaluateFooter());
   return [given] {

@@ -7,8 +7,11 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/print_model.h"
+#include "cli/throw.h"
 #include "segcal/compare.h"
 #include "segcal/files.h"
 #include "segcal/fit.h"
@@ -24,6 +27,7 @@ struct FitArguments {
   std::string select = "folds";
   FitOptions options;
   RunFlags run;
+  bool force = false;
   bool json = false;
 };
 
@@ -43,49 +47,21 @@ std::string CalibratorHelp() {
     text += fmt::format("  {:<10} {}\n", set.name, set.summary);
   text += "\nExamples:\n  segcal fit camvid/dataset.json -p 'ts(z)' -o ts.json\n";
   text += "  segcal fit camvid/dataset.json -p paper -o models\n";
-  text += "  segcal fit camvid/dataset.json -p auto -o model.json     (chooses by itself)\n\n";
+  text += "  segcal fit camvid/dataset.json -p auto -o model.json     (chooses by itself)\n";
+  text += "  segcal fit camvid/dataset.json -p 'ts(z)' 'cms_ap(p)' -o models --resume\n\n";
   text += "Uses the cases of split \"calibration\" where the data set names splits, else all.";
   return text;
 }
 
 void PrintReport(const Model& model, const std::string& output, double seconds) {
-  const FitReport& fit = model.report();
-  fmt::print("{}: {} in {}, {:.2f} s\n",
-             model.pipeline(),
-             Name(fit.status),
-             Counted(fit.passes, "pass", "es"),
-             seconds);
-  fmt::print("  {} labelled voxels of {}\n",
-             HumanCount(fit.data.labelled),
-             Counted(fit.data.cases, "case"));
-  fmt::print("  NLL {:.5f} -> {:.5f}\n", fit.nll_before, fit.nll_after);
-  if (const std::optional<double> beta = model.inverse_temperature())
-    fmt::print("  temperature {:.6g} (beta {:.6g})\n", 1.0 / *beta, *beta);
-  if (!fit.search.trials.empty()) {
-    fmt::print("  chosen of {} trials by {}:", fit.search.trials.size(), Name(fit.search.select));
-    for (const auto& [key, value] : fit.search.chosen) fmt::print(" {}={}", key, value);
-    fmt::print("\n");
-  }
-  double residual = 0.0;
-  for (const Certificate& certificate : fit.certificates)
-    residual = std::max(residual, certificate.gradient);
-  if (!fit.certificates.empty()) fmt::print("  optimality residual {:.1e}\n", residual);
-  if (fit.training.epochs > 0) {
-    fmt::print("  epoch {} of {}, stopped by {}; validation loss {:.5f} -> {:.5f}\n",
-               fit.training.best_epoch,
-               fit.training.epochs,
-               Name(fit.training.stopped_by),
-               fit.training.start_nll,
-               fit.training.validation_nll);
-  }
-  for (const auto& [name, value] : fit.figures) fmt::print("  {} {:.4g}\n", name, value);
-  fmt::print("  translation invariant: {}; preserves: {}\n",
-             model.translation_invariant() ? "yes" : "no",
-             Name(model.preserves()));
-  for (const std::string& warning : fit.warnings)
+  PrintModel(model);
+  for (const std::string& warning : model.report().warnings)
     Warn(fmt::format("{}: {}", model.pipeline(), warning));
-  fmt::print("wrote {}\n", output);
+  fmt::print("wrote {} after {:.2f} s\n", output, seconds);
 }
+
+// Where a training keeps its state.
+std::string CheckpointFile(const std::string& output) { return output + ".part"; }
 
 // For whoever stops a fit: `finished` models are complete beside it.
 std::string WhatIsKept(const std::string& output, const std::string& checkpoint, int64_t finished) {
@@ -107,13 +83,8 @@ void FitOne(const Dataset& dataset,
   FitOptions options = given.options;
   options.run = given.run.Make();
   options.select = ParseSelection(given.select);
-  options.checkpoint = output + ".part";
-  if (!options.resume && std::filesystem::exists(options.checkpoint)) {
-    Warn(fmt::format(
-        "{} was left by a fit that was stopped; this one starts afresh (--resume would go on with "
-        "it)",
-        options.checkpoint));
-  }
+  options.checkpoint = CheckpointFile(output);
+  options.finished = output;
   AdviseOnInterrupt(
       [output, part = options.checkpoint, finished] { return WhatIsKept(output, part, finished); });
   const auto began = std::chrono::steady_clock::now();
@@ -122,53 +93,85 @@ void FitOne(const Dataset& dataset,
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   ReportSkipped(result.skipped);
-  result.model.Save(output);
+  const bool kept = !result.model.file().empty();
+  if (!kept) result.model.Save(output);
   std::filesystem::remove(options.checkpoint);
   if (given.json) {
     fmt::print("{}", result.model.ToJson());
+  } else if (kept) {
+    fmt::print("{}: complete in {}, kept\n", pipeline, output);
   } else {
     PrintReport(result.model, output, seconds);
   }
 }
 
+// One pipeline goes to the file that is named, several into the folder, and one too where it is a
+// folder.
+std::vector<std::string> OutputFiles(const std::string& output,
+                                     const std::vector<std::string>& pipelines) {
+  if (pipelines.size() == 1 && !NamesFolder(output)) return {output};
+  std::vector<std::string> files;
+  for (const std::string& pipeline : pipelines)
+    files.push_back((std::filesystem::path(output) / ModelFileName(pipeline)).string());
+  return files;
+}
+
+// Hours of training must not be lost because a word was forgotten.
+void CheckKept(const std::string& checkpoint, const FitArguments& given) {
+  std::error_code ignored;
+  const bool kept = std::filesystem::exists(checkpoint, ignored);
+  if (given.options.resume || given.force || !kept) return;
+  Throw(ErrorCode::kInvalidArgument,
+        "{}: keeps a training that was stopped; --resume goes on with it, --force starts afresh",
+        checkpoint);
+}
+
+// Before the work.
+void CheckFiles(const Dataset& dataset,
+                const std::vector<std::string>& files,
+                const FitArguments& given) {
+  OutputCheck check(given.force);
+  check.Reads(dataset);
+  for (const std::string& file : files) {
+    check.Writes(file, FileKind::kModel);
+    check.Writes(CheckpointFile(file), FileKind::kCheckpoint);
+    CheckKept(CheckpointFile(file), given);
+  }
+}
+
 // Chooses a pipeline by itself.
-void FitChosen(const Dataset& dataset, const FitArguments& given) {
+void FitChosen(const Dataset& dataset, const std::string& output, const FitArguments& given) {
   FitOptions options = given.options;
   options.run = given.run.Make();
-  AdviseOnInterrupt([output = given.output] {
-    return output + " was not written; the same command starts it again";
-  });
+  AdviseOnInterrupt(
+      [output] { return output + " was not written; the same command starts it again"; });
   const auto began = std::chrono::steady_clock::now();
   const AutoResult result = FitAuto(dataset, options);
   EndProgress(&options.run);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  result.model.Save(given.output);
+  result.model.Save(output);
   if (given.json) {
     fmt::print("{}", result.model.ToJson());
     return;
   }
   for (const std::string& reason : result.recommendation.reasons) fmt::print("{}\n", reason);
-  PrintReport(result.model, given.output, seconds);
+  PrintReport(result.model, output, seconds);
   for (const std::string& warning : result.recommendation.warnings) Warn(warning);
 }
 
 void Run(const FitArguments& given) {
-  if (given.pipelines == std::vector<std::string>{"auto"}) {
-    const Dataset cases = LoadDataset(given.dataset);
-    CreateParentFolder(given.output);
-    return FitChosen(cases, given);
-  }
-  const std::vector<std::string> pipelines = ExpandPipelines(given.pipelines);
+  const bool choose = given.pipelines == std::vector<std::string>{"auto"};
+  const std::vector<std::string> pipelines =
+      choose ? given.pipelines : ExpandPipelines(given.pipelines);
   const Dataset dataset = LoadDataset(given.dataset);
-  CreateParentFolder(given.output);
-  if (pipelines.size() == 1) return FitOne(dataset, pipelines[0], given.output, 0, given);
-  CreateFolder(given.output);
-  int64_t finished = 0;
-  for (const std::string& pipeline : pipelines) {
-    const auto file = std::filesystem::path(given.output) / ModelFileName(pipeline);
-    FitOne(dataset, pipeline, file.string(), finished++, given);
-  }
+  const std::vector<std::string> files = OutputFiles(given.output, pipelines);
+  CheckFiles(dataset, files, given);
+  NewFolders folders;
+  folders.MakeParent(files.front());
+  if (choose) return FitChosen(dataset, files.front(), given);
+  for (size_t i = 0; i < files.size(); ++i)
+    FitOne(dataset, pipelines[i], files[i], static_cast<int64_t>(i), given);
 }
 
 }  // namespace
@@ -185,7 +188,7 @@ Action SetUpFit(CLI::App& app) {
       ->capture_default_str();
   app.add_option("-o,--output",
                  given->output,
-                 "Model file to write; with several pipelines, the folder for them")
+                 "Model file to write, or the folder for it; with several pipelines, their folder")
       ->required();
   app.add_option(
       "--split", given->options.split, "Fit on the cases of this split (default: calibration)");
@@ -207,11 +210,13 @@ Action SetUpFit(CLI::App& app) {
                  "cases")
       ->check(CLI::IsMember({"folds", "validation"}))
       ->capture_default_str();
-  app.add_option("--seed", given->options.seed, "Seed of samples, trainings and searches")
-      ->capture_default_str();
-  app.add_flag("--resume",
-               given->options.resume,
-               "Go on with a training that was stopped: it keeps its state in OUTPUT.part");
+  AddSeed(app, &given->options.seed, "Seed of samples, trainings and searches");
+  app.add_flag(
+      "--resume",
+      given->options.resume,
+      "Go on with what was stopped: keep models of the same fits that are complete, and go on "
+      "with a training, which keeps its state in MODEL.part");
+  AddForce(app, &given->force);
   app.add_flag("--json", given->json, "Print the model as JSON");
   AddRunFlags(app, &given->run);
   app.footer(CalibratorHelp());

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/streams.h"
 #include "cli/throw.h"
 #include "segcal/files.h"
 #include "segcal/index.h"
@@ -21,6 +24,7 @@ struct IndexArguments {
   std::string layout = Name(Layout::kChannelsFirst);
   std::vector<std::string> nnunet;
   std::vector<std::string> splits;
+  bool force = false;
   bool json = false;
 };
 
@@ -90,6 +94,34 @@ void CheckStated(const IndexOptions& options) {
           "--input is required: logits, log_probabilities or probabilities");
 }
 
+// A folder stands for the data set file in it.
+std::string OutputFile(const std::string& output) {
+  if (!NamesFolder(output)) return output;
+  return (std::filesystem::path(output) / "dataset.json").string();
+}
+
+// Before the work of what is known then, and again with the cases that were found.
+void CheckOutput(const IndexArguments& given, const std::string& file, const Dataset& found) {
+  OutputCheck check(given.force);
+  for (const std::string& path : given.nnunet) check.Reads(path);
+  check.Reads(given.options.label_map);
+  check.Reads(found);
+  check.Writes(file, FileKind::kDataset);
+}
+
+// Where there are fewer groups than splits.
+void WarnOfEmptySplits(const IndexOptions& options, const Dataset& dataset) {
+  for (const auto& [split, share] : options.splits) {
+    const bool used = std::any_of(dataset.cases.begin(), dataset.cases.end(), [&](const Case& c) {
+      return c.split == split;
+    });
+    if (used) continue;
+    Warn(fmt::format("split \"{}\" has no case: there are too few cases or groups for {} splits",
+                     split,
+                     options.splits.size()));
+  }
+}
+
 void Run(const IndexArguments& given) {
   IndexOptions options = given.options;
   if (!given.input.empty()) options.input = ParseInputKind(given.input);
@@ -98,14 +130,18 @@ void Run(const IndexArguments& given) {
   options.layout =
       given.layout == Name(Layout::kChannelsLast) ? Layout::kChannelsLast : Layout::kChannelsFirst;
   for (const std::string& text : given.splits) options.splits.push_back(ParseSplit(text));
-  CreateParentFolder(given.output);
-  const IndexResult result = Index(given.output, options);
+  const std::string file = OutputFile(given.output);
+  CheckOutput(given, file, {});
+  NewFolders folders;
+  folders.MakeParent(file);
+  const IndexResult result = Index(file, options);
+  CheckOutput(given, file, result.dataset);
   if (!result.numbered_by.empty()) {
-    fmt::print(stderr,
-               "{} classes, from the shape of {}; name them with --classes\n",
-               result.dataset.classes.size(),
-               result.numbered_by);
+    Say(fmt::format("{} classes, from the shape of {}; name them with --classes\n",
+                    result.dataset.classes.size(),
+                    result.numbered_by));
   }
+  WarnOfEmptySplits(options, result.dataset);
   SaveDataset(result.file, result.dataset);
   if (given.json) {
     fmt::print("{}", ToJson(result));
@@ -127,7 +163,8 @@ std::string LabelSetNames() {
 Action SetUpIndex(CLI::App& app) {
   auto given = std::make_shared<IndexArguments>();
   IndexOptions& options = given->options;
-  app.add_option("output", given->output, "Data set file to write")->required();
+  app.add_option("output", given->output, "Data set file to write; in a folder, dataset.json")
+      ->required();
   app.add_option("--members",
                  options.patterns.members,
                  "Pattern of predictions, with {case} and {member}, {class}; or one per member")
@@ -145,7 +182,8 @@ Action SetUpIndex(CLI::App& app) {
                  "What the predictions are; never guessed (nnU-Net's are probabilities)")
       ->check(CLI::IsMember({"logits", "log_probabilities", "probabilities"}));
   app.add_option("--classes", options.classes, "Class names in channel order, separated by commas")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--nnunet",
                  given->nnunet,
                  "Folders of nnU-Net in place of --members: a trained model, whose validation "
@@ -178,10 +216,12 @@ Action SetUpIndex(CLI::App& app) {
          given->splits,
          "name=share, separated by commas; groups stay together. Shares are of all cases, scaled "
          "to a sum of one")
-      ->delimiter(',');
-  app.add_option("--seed", options.seed, "Seed of the split")->capture_default_str();
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  AddSeed(app, &options.seed, "Seed of the split");
   app.add_flag(
       "--allow-missing", options.allow_missing, "Go on where a case has no labels, image or mask");
+  AddForce(app, &given->force);
   app.add_flag("--json", given->json, "Print the result as JSON");
   app.footer(
       "Fields: {case}, {member}, {class} (one file per class), {group} (cases of one group stay on "

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/print_model.h"
 #include "cli/throw.h"
 #include "segcal/figures.h"
 #include "segcal/files.h"
@@ -20,6 +22,7 @@ struct InspectArguments {
   std::string figures;
   std::vector<std::string> pictures;
   RunFlags run;
+  bool force = false;
   bool json = false;
 };
 
@@ -38,6 +41,8 @@ void PrintCases(const DatasetSummary& summary) {
                {.header = "accuracy", .align = Align::kRight},
                {.header = "mean F", .align = Align::kRight},
                {.header = "std F", .align = Align::kRight}});
+  // Of probabilities it is zero, up to rounding.
+  const bool has_energy = summary.input == InputKind::kLogits;
   for (const CaseSummary& c : summary.cases) {
     table.AddRow({c.id,
                   c.split,
@@ -45,8 +50,8 @@ void PrintCases(const DatasetSummary& summary) {
                   c.dtype,
                   HumanCount(c.labelled),
                   NumberCell(c.accuracy, 4),
-                  NumberCell(c.free_energy_mean, 3),
-                  NumberCell(c.free_energy_std, 3)});
+                  NumberCell(has_energy ? c.free_energy_mean : 0.0, 3),
+                  NumberCell(has_energy ? c.free_energy_std : 0.0, 3)});
   }
   fmt::print("{}\n", table.ToText());
 }
@@ -66,6 +71,11 @@ void PrintClasses(const Dataset& dataset, const DatasetSummary& summary) {
 }
 
 void PrintFreeEnergy(const DatasetSummary& summary) {
+  if (summary.input != InputKind::kLogits) {
+    fmt::print("The free energy of {} is zero: there is no offset to look at.\n\n",
+               Name(summary.input));
+    return;
+  }
   Table table({{.header = "members", .align = Align::kRight},
                {.header = "cases", .align = Align::kRight},
                {.header = "mean std F", .align = Align::kRight},
@@ -106,6 +116,7 @@ void PrintMethods(const DatasetSummary& summary) {
 }
 
 void PrintWarnings(const DatasetSummary& summary) {
+  for (const std::string& warning : summary.warnings) fmt::print("warning: {}\n", warning);
   if (100 * summary.repeated > summary.voxels) {
     std::vector<double> head = summary.repeated_example;
     const bool cut = head.size() > 8;
@@ -145,43 +156,74 @@ void PrintDataset(const Dataset& dataset, const DatasetSummary& summary) {
   PrintWarnings(summary);
 }
 
-void PrintModel(const Model& model) {
-  const ParameterCounts counts = model.parameter_counts();
-  fmt::print(
-      "{}: {} classes, takes {}\n", model.pipeline(), model.classes().size(), Name(model.input()));
-  fmt::print("  translation invariant: {}; preserves: {}\n",
-             model.translation_invariant() ? "yes" : "no",
-             Name(model.preserves()));
-  fmt::print(
-      "  parameters: {} optimised, {} identifiable\n", counts.optimised, counts.identifiable);
-  fmt::print("{}", model.ToJson());
+std::string FigureFile(const InspectArguments& given) {
+  return (std::filesystem::path(given.figures) / "free_energy.svg").string();
+}
+
+// Before the work.
+void CheckFigures(const InspectArguments& given, const Dataset& dataset) {
+  // An unknown case is told before the work.
+  for (const std::string& id : given.pictures) CheckPicture(dataset, id);
+  if (given.figures.empty()) return;
+  if (dataset.input != InputKind::kLogits) {
+    Throw(ErrorCode::kInvalidArgument,
+          "--figures: {} holds {}, whose free energy is zero: there is nothing to draw",
+          given.path,
+          Name(*dataset.input));
+  }
+  OutputCheck check(given.force);
+  check.Reads(dataset);
+  check.Writes(FigureFile(given), FileKind::kFigure);
 }
 
 void WriteFigures(const InspectArguments& given,
                   const Dataset& dataset,
                   const DatasetSummary& summary) {
-  CreateFolder(given.figures);
+  NewFolders folders;
+  folders.Make(given.figures);
   const std::string figure =
       FreeEnergyFigure(dataset, summary, {.run = given.run.Make(), .case_ids = given.pictures});
-  WriteText((std::filesystem::path(given.figures) / "free_energy.svg").string(), figure);
+  WriteText(FigureFile(given), figure);
+}
+
+// A folder that holds no data set but model files.
+bool IsModelFolder(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // opening it says what is wrong
+  if (fs::exists(fs::path(path) / "dataset.json", error)) return false;
+  const fs::directory_iterator files(path, error);
+  if (error) return false;
+  return std::any_of(begin(files), end(files), [](const fs::directory_entry& entry) {
+    return HoldsKind(entry.path().string(), FileKind::kModel);
+  });
+}
+
+void ShowModels(const InspectArguments& given) {
+  if (!given.figures.empty())
+    Throw(ErrorCode::kInvalidArgument, "--figures: {} is a model; give a data set", given.path);
+  const std::vector<Model> models = LoadModels(given.path);
+  if (given.json) {
+    std::vector<std::string> texts;
+    for (const Model& model : models) texts.push_back(model.ToJson());
+    const bool single = HoldsKind(given.path, FileKind::kModel);
+    fmt::print("{}", single ? texts[0] : fmt::format("[\n{}]\n", fmt::join(texts, ",\n")));
+    return;
+  }
+  if (HoldsKind(given.path, FileKind::kModel)) {
+    PrintModel(models[0]);
+    for (const std::string& warning : models[0].report().warnings) Warn(warning);
+    fmt::print("All of it, parameters too: --json\n");
+  } else {
+    PrintModels(models);
+  }
 }
 
 void Run(const InspectArguments& given) {
-  if (IsModelFile(given.path)) {
-    if (!given.figures.empty())
-      Throw(ErrorCode::kInvalidArgument, "--figures: {} is a model; give a data set", given.path);
-    const Model model = Model::Load(given.path);
-    if (given.json) {
-      fmt::print("{}", model.ToJson());
-    } else {
-      PrintModel(model);
-    }
-    return;
-  }
+  if (HoldsKind(given.path, FileKind::kModel) || IsModelFolder(given.path))
+    return ShowModels(given);
   const Dataset whole = LoadDataset(given.path);
   const Dataset dataset = given.split.empty() ? whole : SelectSplit(whole, given.split);
-  // An unknown one is told before the work.
-  for (const std::string& id : given.pictures) CheckPicture(dataset, id);
+  CheckFigures(given, dataset);
   RunOptions options = given.run.Make();
   const DatasetSummary summary = Inspect(dataset, options);
   EndProgress(&options);
@@ -199,7 +241,8 @@ void Run(const InspectArguments& given) {
 
 Action SetUpInspect(CLI::App& app) {
   auto given = std::make_shared<InspectArguments>();
-  app.add_option("path", given->path, "Data set file or folder, or model file")->required();
+  app.add_option("path", given->path, "Data set file or folder, or model file or a folder of them")
+      ->required();
   app.add_option("--split", given->split, "Only the cases of this split");
   CLI::Option* figures =
       app.add_option("--figures", given->figures, "Folder for free_energy.svg, maps of F");
@@ -207,11 +250,13 @@ Action SetUpInspect(CLI::App& app) {
          "--picture", given->pictures, "Case to draw; several times (default: the first six)")
       ->allow_extra_args(false)
       ->needs(figures);
+  AddForce(app, &given->force);
   app.add_flag("--json", given->json, "Print as JSON");
   AddRunFlags(app, &given->run);
   app.footer(
       "Examples:\n  segcal inspect camvid/dataset.json\n"
-      "  segcal inspect camvid --split test --figures figures\n  segcal inspect ts.json");
+      "  segcal inspect camvid --split test --figures figures\n  segcal inspect ts.json\n"
+      "  segcal inspect models");
   return [given] {
     Run(*given);
     return 0;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/throw.h"
@@ -120,9 +121,10 @@ Action SetUpSimulate(CLI::App& app) {
                  given->members,
                  "Networks in the ensemble (default 1), or candidates to fuse (default 7)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--classes", options.num_classes, "Number of classes (default: the preset's)");
+  app.add_option("--classes", options.num_classes, "Number of classes (default: the preset's)")
+      ->check(CLI::Range(2, 255));
   app.add_option("--size", given->size, "HxW or DxHxW (default: the preset's)");
-  app.add_option("--seed", options.seed, "Everything follows from it")->capture_default_str();
+  AddSeed(app, &options.seed, "Everything follows from it");
   app.add_option("--map", options.true_map, "How the true probabilities follow from the prediction")
       ->check(CLI::IsMember(SimulateTrueMaps()))
       ->capture_default_str();

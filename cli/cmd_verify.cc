@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "segcal/tables.h"
 #include "segcal/verify.h"
@@ -133,10 +134,9 @@ Action SetUpVerify(CLI::App& app) {
                      "Data set to check too: its file, or a folder holding dataset.json");
   app.add_option("--split", given->options.split, "Only the cases of this split")->needs(dataset);
   app.add_option("--voxels", given->options.voxels, "Generated voxels per check; 0 leaves them out")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
       ->capture_default_str();
-  app.add_option("--seed", given->options.seed, "Seed of the generated inputs")
-      ->capture_default_str();
+  AddSeed(app, &given->options.seed, "Seed of the generated inputs");
   app.add_flag("--json", given->json, "Print as JSON, with every number");
   AddRunFlags(app, &given->run);
   app.footer(

@@ -3,9 +3,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <filesystem>
 
+#include "cli/arguments.h"
 #include "cli/interrupt.h"
+#include "cli/streams.h"
 #include "cli/throw.h"
 
 namespace segcal::cli {
@@ -42,6 +44,17 @@ void AddRunFlags(CLI::App& app, RunFlags* flags) {
   app.add_flag("--quiet", flags->quiet, "No progress display");
 }
 
+void AddForce(CLI::App& app, bool* force, const std::string& more) {
+  app.add_flag("--force",
+               *force,
+               "Write also over files that are read, or that are not of the kind written" + more);
+}
+
+bool NamesFolder(const std::string& path) {
+  std::error_code ignored;  // opening it says what is wrong
+  return path.ends_with('/') || std::filesystem::is_directory(path, ignored);
+}
+
 RunOptions RunFlags::Make() const {
   RunOptions options = run;
   options.memory = ParseBytes(memory);
@@ -51,13 +64,10 @@ RunOptions RunFlags::Make() const {
 
 void EndProgress(RunOptions* options) { options->progress = {}; }
 
-void Warn(const std::string& text) {
-  std::fflush(stdout);  // where both end in one file, the warning comes after what it is about
-  fmt::print(stderr, "warning: {}\n", text);
-}
+void Warn(const std::string& text) { Say(fmt::format("warning: {}\n", NameFlags(text))); }
 
 void ReportSkipped(const std::vector<std::string>& skipped) {
-  for (const std::string& line : skipped) fmt::print(stderr, "skipped {}\n", line);
+  for (const std::string& line : skipped) Say(fmt::format("skipped {}\n", line));
 }
 
 void ReportRenormalised(int64_t rows) {

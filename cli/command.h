@@ -50,6 +50,12 @@ struct RunFlags {
 };
 void AddRunFlags(CLI::App& app, RunFlags* flags);
 
+// --force; `more` ends its help.
+void AddForce(CLI::App& app, bool* force, const std::string& more = "");
+
+// Whether an output is meant as a folder: it is one, or ends with a slash.
+bool NamesFolder(const std::string& path);
+
 // "512M", "4G", "1.5G", or bytes; an Error otherwise.
 int64_t ParseBytes(const std::string& text);
 

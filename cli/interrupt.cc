@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <cstdio>
 #include <memory>
+
+#include "cli/streams.h"
 
 namespace segcal::cli {
 namespace {
@@ -61,7 +62,7 @@ ProgressCallback Interruptible(ProgressCallback show) {
 void AdviseOnInterrupt(std::function<std::string()> advice) { Advice() = std::move(advice); }
 
 int ReportInterrupt(const Error& error) {
-  fmt::print(stderr, "segcal: {}: {}\n", error.what(), Advice()());
+  Say(fmt::format("segcal: {}: {}\n", error.what(), Advice()()));
   return 128 + (g_signal == 0 ? SIGINT : g_signal);
 }
 

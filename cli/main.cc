@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <sstream>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/streams.h"
 #include "cli/throw.h"
 #include "segcal/error.h"
 #include "segcal/methods.h"
@@ -54,63 +54,107 @@ int ExitCode(ErrorCode code) {
   return 1;
 }
 
-// CLI11 would say of an unknown command that one is missing.
-void CheckCommand(int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
+// CLI11 would say of an unknown command, or of an option before it, that a command is missing.
+void CheckCommand(const std::string& first) {
+  if (first == "-h" || first == "--help" || first == "--version") return;
+  if (first.starts_with("-")) {
+    Throw(ErrorCode::kInvalidArgument,
+          "unknown option \"{}\"; options come after the command: segcal COMMAND {}",
+          first,
+          first);
+  }
   std::vector<std::string> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);
-  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  if (std::find(names.begin(), names.end(), first) != names.end()) return;
   Throw(ErrorCode::kInvalidArgument,
         "unknown command \"{}\"; there are {}",
-        argv[1],
+        first,
         fmt::join(names, ", "));
 }
 
+// Prints help and version, which end with 0; everything else is a usage error.
+int EndParsing(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out;
+  std::ostringstream messages;
+  const int code = app.exit(error, out, messages);
+  fmt::print("{}", out.str());
+  Say(messages.str());
+  return code == 0 ? 0 : 2;
+}
+
+// As the parser takes them: the last one first.
+std::vector<std::string> ParserArguments(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const CLI::App* command = arguments.empty() ? nullptr : FindCommand(app, arguments[0]);
+  if (command != nullptr) {
+    arguments = RepeatOptions(*command, {arguments.begin() + 1, arguments.end()});
+    arguments.insert(arguments.begin(), command->get_name());
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
 int Run(int argc, char** argv) {
-  CheckCommand(argc, argv);
+  if (argc > 1) CheckCommand(argv[1]);
   CLI::App app("Makes the confidence of semantic segmentation models trustworthy.", "segcal");
   app.set_version_flag("--version", std::string("segcal ") + kVersion);
   app.require_subcommand(1);
   app.footer(kFooter);
+  app.failure_message(
+      [](const CLI::App* failed, const CLI::Error& error) { return ParseMessage(*failed, error); });
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);
     actions.emplace_back(sub, command.set_up(*sub));
   }
   try {
-    app.parse(argc, argv);
+    app.parse(ParserArguments(app, argc, argv));
   } catch (const CLI::ParseError& error) {
-    // Help and version end here with 0; everything else is a usage error.
-    return app.exit(error) == 0 ? 0 : 2;
+    return EndParsing(app, error);
   }
   ActiveTarget();  // says so if SEGCAL_TARGET names no instruction set of this machine
-  int code = 0;
   for (const auto& [sub, action] : actions) {
-    if (sub->parsed()) code = action();
+    if (!sub->parsed()) continue;
+    SetCommand(sub);
+    try {
+      return action();
+    } catch (const Error& error) {
+      throw Error(error.code(), NameFlags(error.what()));
+    }
   }
-  if (std::fflush(stdout) != 0)
-    Throw(ErrorCode::kIo, "standard output: cannot write: {}", std::strerror(errno));
-  return code;
+  return 0;
+}
+
+// What went wrong, in one line; the exit code.
+int Report(const Error& error) {
+  if (error.code() == ErrorCode::kCancelled) return ReportInterrupt(error);
+  Say(fmt::format("segcal: {}\n", error.what()));
+  return ExitCode(error.code());
+}
+
+int ReportUnknown(const std::exception& error) {
+  // Long results are written before the end, and printing them throws.
+  const bool full = OutputFailed();
+  Say(fmt::format("segcal: {}: {}\n", full ? "standard output" : "internal error", error.what()));
+  return full ? ExitCode(ErrorCode::kIo) : 1;
 }
 
 }  // namespace
 }  // namespace segcal::cli
 
 int main(int argc, char** argv) {
+  using namespace segcal::cli;
+  OpenStandardStreams();
   try {
-    return segcal::cli::Run(argc, argv);
+    const int code = Run(argc, argv);
+    FlushOutput();
+    return code;
   } catch (const segcal::Error& error) {
-    if (error.code() == segcal::ErrorCode::kCancelled) return segcal::cli::ReportInterrupt(error);
-    fmt::print(stderr, "segcal: {}\n", error.what());
-    return segcal::cli::ExitCode(error.code());
+    return Report(error);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "segcal: out of memory\n");
+    Say("segcal: out of memory\n");
     return 1;
   } catch (const std::exception& error) {
-    // Long results are written before the end, and printing them throws.
-    const bool full = std::ferror(stdout) != 0;
-    fmt::print(
-        stderr, "segcal: {}: {}\n", full ? "standard output" : "internal error", error.what());
-    return full ? segcal::cli::ExitCode(segcal::ErrorCode::kIo) : 1;
+    return ReportUnknown(error);
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "cli/command.h"
+#include "cli/streams.h"
 #include "segcal/tables.h"
 
 namespace segcal::cli {
@@ -20,9 +21,9 @@ bool HasColumn(const std::vector<MetricColumn>& columns, const std::string& metr
   });
 }
 
-bool IsTerminal() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+bool ShowsColours() { return IsTerminal(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr; }
 
-void PrintText(const Table& table) { fmt::print("{}", table.ToText(IsTerminal())); }
+void PrintText(const Table& table) { fmt::print("{}", table.ToText(ShowsColours())); }
 
 // "NLL, ECE": those that pipelines were ranked by.
 std::string RankedBy(const Statistics& statistics, const std::vector<MetricColumn>& columns) {

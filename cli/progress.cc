@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/streams.h"
 
 namespace segcal::cli {
 namespace {
@@ -23,7 +23,7 @@ std::string Minutes(double seconds) {
 // Knows the stage and its start; draws at most every `interval`.
 class Display {
  public:
-  Display() : terminal_(::isatty(STDERR_FILENO) != 0) {}
+  Display() : terminal_(IsTerminal(STDERR_FILENO)) {}
   ~Display() { ClearLine(); }
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
@@ -45,7 +45,7 @@ class Display {
     if (terminal_) {
       Draw(share, numbers);
     } else {
-      fmt::print(stderr, "{}: {}\n", stage_, numbers);
+      Say(fmt::format("{}: {}\n", stage_, numbers));
     }
   }
 
@@ -66,18 +66,16 @@ class Display {
 
   void Draw(double share, const std::string& numbers) {
     const int filled = std::clamp(static_cast<int>(share * kBarWidth), 0, kBarWidth);
-    fmt::print(stderr,
-               "\r\033[K{} [{}{}] {}",
-               stage_,
-               std::string(static_cast<size_t>(filled), '='),
-               std::string(static_cast<size_t>(kBarWidth - filled), ' '),
-               numbers);
-    std::fflush(stderr);
+    Say(fmt::format("\r\033[K{} [{}{}] {}",
+                    stage_,
+                    std::string(static_cast<size_t>(filled), '='),
+                    std::string(static_cast<size_t>(kBarWidth - filled), ' '),
+                    numbers));
     drawn_ = true;
   }
 
   void ClearLine() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
+    if (drawn_) Say("\r\033[K");
     drawn_ = false;
   }
 

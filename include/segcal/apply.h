@@ -25,6 +25,7 @@ struct ApplyOptions {
   std::string format = "npy";  // a name of ListFormats() that can be written
   DType dtype = DType::kF32;   // kF16 or kF32, for everything but labels
   bool compress = false;       // deflate .npz files
+  bool force = false;          // write over files of the data set, and over what is no array
 };
 
 struct ApplyResult {

@@ -94,7 +94,9 @@ struct Dataset {
   std::map<int64_t, int64_t> label_map = {};
   std::vector<Case> cases = {};
 
-  std::string folder = {};  // where relative paths start; not part of the file
+  // Not part of the file: where relative paths start, and the file itself where it was read.
+  std::string folder = {};
+  std::string file = {};
 
   int64_t num_classes() const noexcept { return static_cast<int64_t>(classes.size()); }
 };
@@ -123,7 +125,9 @@ SEGCAL_EXPORT void SaveDataset(const std::string& path,
 SEGCAL_EXPORT Dataset SelectSplit(const Dataset& dataset, const std::string& split);
 
 // Assigns splits at random, whole groups at a time, in the given proportions, deterministic by
-// seed. Proportions that are whole numbers summing to the number of groups are exact counts.
+// seed. Groups are divided by largest remainder, and no split stays empty as long as there are
+// groups for all: 0.4, 0.2, 0.4 of six groups are 3, 1, 2. Proportions that are whole numbers
+// summing to the number of groups are exact counts.
 SEGCAL_EXPORT void AssignSplits(Dataset* dataset,
                                 const std::vector<std::pair<std::string, double>>& proportions,
                                 uint64_t seed);

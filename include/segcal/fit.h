@@ -31,12 +31,16 @@ struct FitOptions {
   // A file in which a training keeps its state after every epoch; empty: nowhere. Methods that are
   // not trained leave it alone. It stays when the fit has ended: remove it once the model is saved.
   std::string checkpoint;
-  // Whether to go on from that file, if it is there; one that another fit has left is an Error.
+  // A model file that this same fit may have written before: with `resume` that model is the
+  // result, and nothing is fitted. Empty: none.
+  std::string finished;
+  // Whether to go on from these files, where they are there; a checkpoint that another fit has left
+  // is an Error.
   bool resume = false;
 };
 
 struct FitResult {
-  Model model;
+  Model model;                       // where it was kept, file() says from where
   std::vector<std::string> skipped;  // "case: why", with skip_bad
 };
 
@@ -46,7 +50,8 @@ SEGCAL_EXPORT FitResult Fit(const Dataset& dataset,
                             const FitOptions& options = {});
 
 // Pipelines by name: a named set ("paper", "fast", "preserving", "all") becomes its pipelines, a
-// pipeline its canonical text; each once, in this order.
+// pipeline its canonical text; each once, in this order. A name may be several, with commas:
+// "ts(z),dc(p)".
 SEGCAL_EXPORT std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names);
 
 }  // namespace segcal

@@ -116,12 +116,18 @@ struct FittedData {
   int64_t cases = 0;  // 0: the model was not fitted
   int64_t voxels = 0;
   int64_t labelled = 0;
-  uint64_t hash = 0;  // of the pooled values, decisions and labels
+  uint64_t hash = 0;    // of the pooled values, decisions and labels
+  int64_t members = 0;  // of the ensemble; 0: not known, as in models of version 0.1
+  // The same hash of every case that took part, those fitted on and then those chosen by. Empty
+  // where they are not known.
+  std::vector<uint64_t> case_hashes = {};
 };
 
 // Where a model comes from: the outcome of its fit, and the data.
 struct FitReport : FitOutcome {
   FittedData data;
+  // Of everything that determines the model: data, pipeline, options, seed and version. 0: unknown.
+  uint64_t identity = 0;
   double nll_before = 0.0;  // mean negative log-likelihood before calibration
 };
 

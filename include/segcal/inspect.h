@@ -62,6 +62,7 @@ struct DatasetSummary {
   std::vector<MethodSummary> methods;         // for so many classes and this input
   int64_t renormalised = 0;
   std::vector<std::string> skipped;
+  std::vector<std::string> warnings;  // cases and members that are no use
 };
 
 // One pass over all predictions, pooled as mean logits.

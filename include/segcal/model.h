@@ -34,7 +34,9 @@ class SEGCAL_EXPORT Model {
   InputKind input() const;
   bool translation_invariant() const;
   Preserves preserves() const;
+  const std::string& file() const;  // it was loaded from; empty: none
   const FitReport& report() const;  // no cases for a model that was not fitted
+  int64_t num_members() const;      // of the ensemble it was fitted on; 0: not known
   ParameterCounts parameter_counts() const;
   std::optional<double> inverse_temperature() const;  // of methods that have a single one
 

@@ -31,8 +31,7 @@ void Checkpoint::Read() {
   if (problem != FormatHex(problem_)) {
     Throw(ErrorCode::kBadData,
           "{}: kept by another fit (problem {}, this one is {}): data, splits, pipeline, options, "
-          "seed, memory and version must be the same to go on; without --resume the fit starts "
-          "afresh",
+          "seed, memory and version must be the same to go on; remove it to start afresh",
           path_,
           problem,
           FormatHex(problem_));

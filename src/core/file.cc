@@ -185,7 +185,9 @@ bool IsFolder(const std::string& path) {
 std::string ResolvedPath(const std::string& path) {
   std::error_code error;
   const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, error);
-  return error ? path : resolved.string();
+  if (error) return path;
+  // What is not there yet keeps a slash at its end, which says nothing.
+  return resolved.has_filename() ? resolved.string() : resolved.parent_path().string();
 }
 
 void CopyFile(const std::string& from, const std::string& to) {
@@ -210,6 +212,24 @@ void CreateFolder(const std::string& path) {
 }
 
 void CreateParentFolder(const std::string& file) { CreateFolder(ParentFolder(file)); }
+
+NewFolders::~NewFolders() {
+  std::error_code error;  // one that holds something by now stays
+  for (auto it = made_.rbegin(); it != made_.rend(); ++it) std::filesystem::remove(*it, error);
+}
+
+void NewFolders::Make(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> missing;
+  for (auto at = std::filesystem::absolute(folder); !std::filesystem::exists(at, error);
+       at = at.parent_path()) {
+    if (at.has_filename()) missing.push_back(at.string());
+  }
+  made_.insert(made_.end(), missing.rbegin(), missing.rend());
+  CreateFolder(folder);
+}
+
+void NewFolders::MakeParent(const std::string& file) { Make(ParentFolder(file)); }
 
 int OpenTemporary(const std::string& folder) {
   std::error_code error;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/throw.h"
-#include "segcal/files.h"
 
 namespace segcal {
 namespace {
@@ -22,7 +21,7 @@ NewFolder::NewFolder(std::string path) : path_(std::move(path)) {
           "{}: not an empty folder; name a new folder, or remove this one first",
           path_);
   }
-  CreateFolder(path_);
+  made_.Make(path_);
 }
 
 NewFolder::~NewFolder() {

@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "segcal/files.h"
+
 namespace segcal {
 
-// A folder that is being filled: it must be new or empty, and is emptied again unless all of it is
+// A folder that is being filled: it must be new or empty, and is so again unless all of it is
 // complete, because nobody could use half of it and the same command would refuse it.
 class NewFolder {
  public:
@@ -21,6 +23,7 @@ class NewFolder {
 
  private:
   std::string path_;
+  NewFolders made_;
   bool kept_ = false;
 };
 

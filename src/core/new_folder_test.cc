@@ -24,8 +24,18 @@ TEST(NewFolder, KeepsWhatIsComplete) {
   EXPECT_EQ(temp.Get("a/b/file"), "x");
 }
 
-TEST(NewFolder, EmptiesWhatIsNot) {
+TEST(NewFolder, RemovesWhatIsNot) {
   const TempFolder temp;
+  {
+    const NewFolder folder(temp.File("a/b"));
+    temp.Put("a/b/sub/file", "x");
+  }
+  EXPECT_FALSE(std::filesystem::exists(temp.File("a")));
+}
+
+TEST(NewFolder, EmptiesAFolderThatWasThere) {
+  const TempFolder temp;
+  std::filesystem::create_directory(temp.File("a"));
   {
     const NewFolder folder(temp.File("a"));
     temp.Put("a/sub/file", "x");

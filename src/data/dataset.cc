@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "core/throw.h"
+#include "data/dataset_hints.h"
 #include "data/label_maps.h"
 
 namespace segcal {
@@ -139,6 +140,21 @@ Enum ReadChoice(JsonObject* object, const char* field, std::initializer_list<Enu
         fmt::join(names, ", "));
 }
 
+// Tables and pictures name classes by their names.
+void CheckClassNames(const std::vector<std::string>& classes, const std::string& path) {
+  std::map<std::string, size_t> seen;
+  for (size_t c = 0; c < classes.size(); ++c) {
+    const auto [first, is_new] = seen.emplace(classes[c], c);
+    if (is_new) continue;
+    Throw(ErrorCode::kBadData,
+          "{}: classes {} and {} are both \"{}\"; names that differ are required",
+          path,
+          first->second,
+          c,
+          classes[c]);
+  }
+}
+
 void CheckClasses(const Dataset& dataset, const std::string& path) {
   const int64_t num_classes = dataset.num_classes();
   if (num_classes < 1 || num_classes > kMaxClasses) {
@@ -232,10 +248,11 @@ Json CaseJson(const Case& c, const std::string& where) {
 
 Dataset LoadDataset(const std::string& path, Contents contents) {
   const std::string file = DatasetFile(path);
-  const Json json = ReadJson(file);
+  const Json json = ReadDatasetJson(path, file);
   JsonObject object(json, file);
   object.CheckFormat("segcal_dataset", "data set", kFormatVersion);
   Dataset dataset;
+  dataset.file = file;
   dataset.folder = std::filesystem::path(file).parent_path().string();
   dataset.name = object.StringOr("name", std::filesystem::path(file).stem().string());
   dataset.classes = object.Strings("classes");
@@ -264,6 +281,7 @@ void CheckDataset(const Dataset& dataset, const std::string& where, Contents con
   }
   CheckClasses(dataset, where);
   CheckColors(dataset, where);
+  CheckClassNames(dataset.classes, where);
   CheckLabelMap(dataset, where);
   CheckCases(dataset.cases, where, contents);
 }

@@ -68,10 +68,10 @@ NnunetFolders FindNnunet(const IndexOptions& options) {
   NnunetFolders found =
       FindNnunetFolders(options.nnunet_folders, options.nnunet, options.allow_missing);
   if (found.dataset_json.empty() && options.classes.empty()) {
-    Throw(ErrorCode::kIo,
-          "{}: no dataset.json of nnU-Net there or in the folders above; name it as well: --nnunet "
-          "dataset.json FOLDER",
-          options.nnunet_folders.front());
+    Throw(
+        ErrorCode::kIo,
+        "{}: no dataset.json of nnU-Net there or in the folders above; option nnunet names it, too",
+        options.nnunet_folders.front());
   }
   return found;
 }

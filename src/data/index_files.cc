@@ -152,7 +152,7 @@ std::string Lookup(const FilesByCase& files,
   if (it != files.end()) return RelativeTo(dataset.folder, it->second.path);
   if (rules.allow_missing) return {};
   Throw(ErrorCode::kIo,
-        "{}: no file for case \"{}\" (use --allow-missing to go on without it)",
+        "{}: no file for case \"{}\" (option allow_missing goes on without it)",
         pattern,
         c.id);
 }

@@ -98,7 +98,7 @@ TEST(IndexFiles, NamesTheCaseWithoutLabelsUnlessAllowed) {
   const TempFolder folder;
   PutAll(folder, {"p/1.npy", "p/2.npy", "gt/1.png"});
   const Names members = {"p/{case}.npy"};
-  ExpectError(ErrorCode::kIo, {"gt/{case}.png", "case \"2\"", "--allow-missing"}, [&] {
+  ExpectError(ErrorCode::kIo, {"gt/{case}.png", "case \"2\"", "option allow_missing"}, [&] {
     Index(folder, members, "gt/{case}.png");
   });
   const Dataset dataset = Index(folder, members, "gt/{case}.png", /*allow_missing=*/true);

@@ -85,19 +85,59 @@ void AddRow(const double* row, int64_t num_classes, Evidence* evidence) {
   if (std::fabs(exp_sum - 1.0) <= 0.02) ++evidence->normalised;
 }
 
-Evidence Probe(const CaseReader& reader, const Array& array) {
-  Evidence evidence;
+// Calls look(scores, voxels) for every stretch until it says no.
+template <class Look>
+void ForEachProbe(const CaseReader& reader, const Array& array, const Look& look) {
   const int64_t count = std::min(kProbeVoxels, reader.num_voxels());
   for (int64_t p = 0; p < kProbes; ++p) {
     const int64_t first = (reader.num_voxels() - count) / (kProbes - 1) * p;
-    const std::vector<double> scores = ReadScores(reader, array, first, count);
+    if (!look(ReadScores(reader, array, first, count), count)) return;
+  }
+}
+
+Evidence Probe(const CaseReader& reader, const Array& array) {
+  Evidence evidence;
+  ForEachProbe(reader, array, [&](const std::vector<double>& scores, int64_t count) {
     for (int64_t v = 0; v < count; ++v)
       AddRow(scores.data() + v * reader.num_classes(), reader.num_classes(), &evidence);
-  }
+    return true;
+  });
   return evidence;
 }
 
+// Whether all rows are `row`. NaN is equal to nothing.
+bool AllRowsEqual(const std::vector<double>& row, const std::vector<double>& scores) {
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (!(scores[i] == row[i % row.size()])) return false;
+  }
+  return true;
+}
+
+bool IsConstant(const CaseReader& reader, const Array& array) {
+  const std::vector<double> row = ReadScores(reader, array, 0, 1);
+  bool constant = true;
+  ForEachProbe(reader, array, [&](const std::vector<double>& scores, int64_t) {
+    constant = AllRowsEqual(row, scores);
+    return constant;
+  });
+  for (int64_t first = 0; constant && first < reader.num_voxels(); first += kTileVoxels) {
+    const int64_t count = std::min<int64_t>(kTileVoxels, reader.num_voxels() - first);
+    constant = AllRowsEqual(row, ReadScores(reader, array, first, count));
+  }
+  return constant;
+}
+
 }  // namespace
+
+std::vector<int64_t> FindConstantMembers(const CaseReader& reader) {
+  std::vector<int64_t> constant;
+  for (int64_t m = 0; m < reader.num_members(); ++m) {
+    if (reader.num_voxels() < kLeastVoxels || reader.num_classes() < 2) break;
+    const Array* array = reader.member(m);
+    if (array != nullptr && IsConstant(reader, *array)) constant.push_back(m);
+  }
+  return constant;
+}
 
 void CheckInputKind(const CaseReader& reader) {
   // One class has nothing to tell apart; probabilities are checked voxel by voxel when pooled.

@@ -9,4 +9,9 @@ namespace segcal {
 // says: logits that are all distributions, or log-probabilities that do not sum to one.
 void CheckInputKind(const CaseReader& reader);
 
+// The opened members whose prediction is the same at every voxel: a network that did not run, or a
+// file of zeros. Of a member that varies it reads a few tiles, of another all. Cases of a handful
+// of voxels have none.
+std::vector<int64_t> FindConstantMembers(const CaseReader& reader);
+
 }  // namespace segcal

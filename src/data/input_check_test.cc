@@ -40,9 +40,9 @@ void FillOneHot(std::vector<float>* member, size_t begin, size_t end) {
   }
 }
 
-void Check(const Scene& scene, InputKind input, DType dtype = DType::kF32, bool last = false) {
-  Dataset dataset = scene.dataset;
-  dataset.input = input;
+// Calls use(reader) for the first case of a scene.
+template <class Use>
+void WithReader(const Scene& scene, Dataset dataset, DType dtype, bool last, const Use& use) {
   dataset.layout = last ? Layout::kChannelsLast : Layout::kChannelsFirst;
   ArrayInfo info{.dtype = dtype, .shape = scene.shape, .spacing = {}};
   info.shape.insert(last ? info.shape.end() : info.shape.begin(), dataset.num_classes());
@@ -56,7 +56,34 @@ void Check(const Scene& scene, InputKind input, DType dtype = DType::kF32, bool 
     members.push_back(
         ArrayOverMemory("member" + std::to_string(m) + ".npy", info, bytes[m].data()));
   }
-  CheckInputKind(CaseReader(dataset, dataset.cases[0], std::move(members), nullptr, nullptr));
+  use(CaseReader(dataset, dataset.cases[0], std::move(members), nullptr, nullptr));
+}
+
+void Check(const Scene& scene, InputKind input, DType dtype = DType::kF32, bool last = false) {
+  Dataset dataset = scene.dataset;
+  dataset.input = input;
+  WithReader(scene, dataset, dtype, last, CheckInputKind);
+}
+
+std::vector<int64_t> Constant(const Scene& scene, DType dtype = DType::kF32, bool last = false) {
+  std::vector<int64_t> found;
+  WithReader(scene, scene.dataset, dtype, last, [&](const CaseReader& reader) {
+    found = FindConstantMembers(reader);
+  });
+  return found;
+}
+
+TEST(FindConstantMembers, NamesThoseThatAreTheSameEverywhere) {
+  Scene scene = SmallScene(3);
+  EXPECT_EQ(Constant(scene), std::vector<int64_t>());
+  FillOneHot(&scene.logits[0][1], 0, 2000);
+  for (const DType dtype : {DType::kF16, DType::kF32, DType::kF64}) {
+    for (const bool last : {false, true})
+      EXPECT_EQ(Constant(scene, dtype, last), std::vector<int64_t>{1});
+  }
+  // Between the stretches that are looked at first.
+  scene.logits[0][1][3 * 2000 + 130] = 0.5f;
+  EXPECT_EQ(Constant(scene), std::vector<int64_t>());
 }
 
 TEST(CheckInputKind, TakesLogitsAsLogits) {

@@ -85,6 +85,16 @@ auto ConverterFor(DType dtype) {
   return &ConvertIntegers<uint8_t>;
 }
 
+// "(3, 17)", slowest axis first.
+std::string Coordinates(const std::vector<int64_t>& shape, int64_t element) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = element % shape[axis];
+    element /= shape[axis];
+  }
+  return fmt::format("({})", fmt::join(index, ", "));
+}
+
 // The elements from `first` on, where they lie or read into `buffer`.
 const std::byte* ReadElements(const Array& array,
                               int64_t first,
@@ -133,14 +143,15 @@ int32_t LabelReader::FindClass(int64_t value, int64_t voxel) const {
       value >= 0 && value < kSmallValues ? small_[static_cast<size_t>(value)] : Lookup(value);
   if (label != kUnknown) return label;
   Throw(ErrorCode::kBadData,
-        "{}: label {} at voxel {}; {} in [0, {}){} is required",
+        "{}: label {} at voxel {}; {} in [0, {}){} is required: option label_map of index turns "
+        "other values into classes{}",
         array_->name(),
         value,
-        voxel,
+        Coordinates(array_->info().shape, voxel),
         label_map_.empty() ? "a class" : "a value of label_map, giving a class",
         num_classes_,
-        ignore_label_ ? fmt::format(" or the ignore label {}", *ignore_label_)
-                      : " (no ignore label is set; index --ignore-label names one)");
+        ignore_label_ ? fmt::format(" or the ignore label {}", *ignore_label_) : "",
+        ignore_label_ ? "" : ", option ignore_label of index leaves one out");
 }
 
 // Bytes with a label map: one look-up per voxel. False if some value has no class.

@@ -80,7 +80,7 @@ TEST(LabelReader, MinusOneIsNoLabelUnlessItIsTheIgnoreLabel) {
   Dataset dataset = ThreeClasses();
   dataset.ignore_label.reset();
   for (const DType dtype : {DType::kI32, DType::kI64}) {
-    ExpectError(ErrorCode::kBadData, {"label -1", "voxel 1"}, [&] {
+    ExpectError(ErrorCode::kBadData, {"label -1", "voxel (1)"}, [&] {
       ReadLabels(dataset, dtype, {0, -1, 2});
     });
   }
@@ -123,21 +123,21 @@ TEST(LabelReader, RefusesFractionsAndWhatIsNoNumber) {
 
 TEST(LabelReader, NamesFileValueAndVoxelOfALabelOutOfRange) {
   for (const DType dtype : {DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kF32}) {
-    ExpectError(ErrorCode::kBadData, {"labels.png", "label 3 at voxel 2", "[0, 3)", "255"}, [&] {
+    ExpectError(ErrorCode::kBadData, {"labels.png", "label 3 at voxel (2)", "[0, 3)", "255"}, [&] {
       ReadLabels(ThreeClasses(), dtype, {0, 1, 3});
     });
-    ExpectError(ErrorCode::kBadData, {"label -7 at voxel 0"}, [&] {
+    ExpectError(ErrorCode::kBadData, {"label -7 at voxel (0)"}, [&] {
       ReadLabels(ThreeClasses(), dtype, {-7});
     });
   }
   for (const DType dtype : {DType::kU8, DType::kU16, DType::kBool}) {
-    ExpectError(ErrorCode::kBadData, {"labels.png", "label 9 at voxel 1"}, [&] {
+    ExpectError(ErrorCode::kBadData, {"labels.png", "label 9 at voxel (1)"}, [&] {
       ReadLabels(ThreeClasses(), dtype, {0, 9});
     });
   }
   Dataset without_ignore = ThreeClasses();
   without_ignore.ignore_label.reset();
-  ExpectError(ErrorCode::kBadData, {"label 255", "no ignore label is set", "--ignore-label"}, [&] {
+  ExpectError(ErrorCode::kBadData, {"label 255", "label_map", "option ignore_label of index"}, [&] {
     ReadLabels(without_ignore, DType::kU8, {255});
   });
 }
@@ -167,7 +167,7 @@ TEST(LabelReader, AppliesTheLabelMap) {
 TEST(LabelReader, RefusesAValueTheLabelMapDoesNotList) {
   Dataset dataset = ThreeClasses();
   dataset.label_map = {{7, 0}};
-  ExpectError(ErrorCode::kBadData, {"label 1 at voxel 1", "label_map"}, [&] {
+  ExpectError(ErrorCode::kBadData, {"label 1 at voxel (1)", "label_map"}, [&] {
     ReadLabels(dataset, DType::kU8, {7, 1});
   });
 }

@@ -30,10 +30,7 @@ void Shuffle(std::vector<std::string>* groups, uint64_t seed) {
   }
 }
 
-// Cumulative number of groups after each part, by rounding cumulative shares: parts differ from
-// their exact share by less than one group, and the last ends at the total.
-std::vector<size_t> Ends(const std::vector<std::pair<std::string, double>>& proportions,
-                         size_t total) {
+double SumOfShares(const std::vector<std::pair<std::string, double>>& proportions) {
   double sum = 0.0;
   for (const auto& [name, share] : proportions) {
     if (!(share > 0.0) || !std::isfinite(share)) {
@@ -41,14 +38,39 @@ std::vector<size_t> Ends(const std::vector<std::pair<std::string, double>>& prop
     }
     sum += share;
   }
-  std::vector<size_t> ends;
-  double cumulative = 0.0;
-  for (const auto& [name, share] : proportions) {
-    cumulative += share;
-    ends.push_back(
-        static_cast<size_t>(std::llround(cumulative / sum * static_cast<double>(total))));
+  return sum;
+}
+
+// Gives every empty part one group of the largest, as long as there are groups for all.
+void FillEmpty(std::vector<size_t>* counts, size_t total) {
+  for (size_t& count : *counts) {
+    const auto largest = std::max_element(counts->begin(), counts->end());
+    if (count > 0 || total < counts->size()) continue;
+    --*largest;
+    ++count;
   }
-  return ends;
+}
+
+// Groups of each part by largest remainder: every part gets the whole groups of its exact share,
+// and those left go to the parts with the largest fractions, the first ones where they are equal.
+std::vector<size_t> PartSizes(const std::vector<std::pair<std::string, double>>& proportions,
+                              size_t total) {
+  const double sum = SumOfShares(proportions);
+  std::vector<size_t> counts;
+  std::vector<double> fractions;
+  for (const auto& [name, share] : proportions) {
+    const double exact = share * static_cast<double>(total) / sum;
+    counts.push_back(static_cast<size_t>(exact));
+    fractions.push_back(exact - std::floor(exact));
+  }
+  for (size_t left = total - std::accumulate(counts.begin(), counts.end(), size_t{0}); left > 0;
+       --left) {
+    const auto next = std::max_element(fractions.begin(), fractions.end());
+    ++counts[static_cast<size_t>(next - fractions.begin())];
+    *next = -1.0;
+  }
+  FillEmpty(&counts, total);
+  return counts;
 }
 
 }  // namespace
@@ -59,11 +81,11 @@ void AssignSplits(Dataset* dataset,
   if (proportions.empty()) Throw(ErrorCode::kInvalidArgument, "no splits are named");
   std::vector<std::string> groups = ListGroups(*dataset);
   Shuffle(&groups, seed);
-  const std::vector<size_t> ends = Ends(proportions, groups.size());
+  const std::vector<size_t> sizes = PartSizes(proportions, groups.size());
   std::map<std::string, std::string> split_of;
-  for (size_t g = 0, part = 0; g < groups.size(); ++g) {
-    while (part + 1 < ends.size() && g >= ends[part]) ++part;
-    split_of[groups[g]] = proportions[part].first;
+  auto next = groups.begin();
+  for (size_t part = 0; part < sizes.size(); ++part) {
+    for (size_t g = 0; g < sizes[part]; ++g) split_of[*next++] = proportions[part].first;
   }
   for (Case& c : dataset->cases)
     c.split = split_of.at(c.group.empty() ? "case " + c.id : "group " + c.group);

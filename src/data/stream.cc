@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/stream.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -61,15 +63,22 @@ class CaseStream::Kept {
     const int64_t files = reader->num_members() + 2;
     const std::lock_guard lock(mutex_);
     if (readers_[static_cast<size_t>(index)]) return;  // another worker was faster
-    if (bytes_ + bytes > max_bytes_ || files_ + files > kMaxFiles) return;
+    if (bytes_ + bytes > max_bytes_ || files_ + files > max_files_) return;
     readers_[static_cast<size_t>(index)] = reader;
     bytes_ += bytes;
     files_ += files;
   }
 
  private:
-  static constexpr int64_t kMaxFiles = 512;
+  // A quarter of what the process may open: cases in flight and outputs need some, too.
+  static int64_t MaxFiles() {
+    constexpr int64_t kMost = 512;
+    struct rlimit limit {};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMost;
+    return std::min(kMost, static_cast<int64_t>(limit.rlim_cur / 4));
+  }
 
+  const int64_t max_files_ = MaxFiles();
   std::mutex mutex_;
   std::vector<std::shared_ptr<const CaseReader>> readers_;
   int64_t max_bytes_;

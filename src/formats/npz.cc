@@ -101,7 +101,10 @@ const ZipMember& ChooseMember(const std::string& path,
     if (const ZipMember* found = FindKey(path, members, known)) return *found;
   }
   const auto only = std::find_if(members.begin(), members.end(), IsArray);
-  if (only == members.end() || std::count_if(members.begin(), members.end(), IsArray) != 1) {
+  if (only == members.end()) {
+    Throw(ErrorCode::kBadData, "{}: the archive holds no array ({} files)", path, members.size());
+  }
+  if (std::count_if(members.begin(), members.end(), IsArray) != 1) {
     Throw(
         ErrorCode::kBadData, "{}: a key is required to choose among: {}", path, ListKeys(members));
   }

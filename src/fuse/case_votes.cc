@@ -120,7 +120,8 @@ std::vector<uint16_t> CaseVotes::Fuse(const ModelState& model,
             fmt::join(reader.shape(), ", "),
             fmt::join(shape_, ", "));
     }
-    EmitCase(model, reader, threads_, [&](const EmittedTile& emitted, int) {
+    const auto bound = model.calibrator->Bind(reader, model.spec.pooling, {.threads = threads_});
+    EmitCase(model, *bound, reader, threads_, [&](const EmittedTile& emitted, int) {
       const Tile& tile = emitted.tile;
       std::array<float, kTileVoxels> reliability;
       for (int64_t v = 0; v < tile.count; ++v) {

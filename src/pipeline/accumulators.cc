@@ -9,10 +9,15 @@
 namespace segcal {
 namespace {
 
+// "scores (nll, brier), overlap (dsc, miou)".
 std::string FamilyNames() {
   std::vector<std::string> known;
   known.reserve(Metrics().size());
-  for (const MetricInfo* info : Metrics()) known.emplace_back(info->name);
+  for (const MetricInfo* info : Metrics()) {
+    std::vector<std::string> numbers;
+    for (const MetricNumber& number : info->numbers) numbers.emplace_back(number.name);
+    known.push_back(fmt::format("{} ({})", info->name, fmt::join(numbers, ", ")));
+  }
   return fmt::format("{}", fmt::join(known, ", "));
 }
 

@@ -66,6 +66,7 @@ ApplyResult Apply(const Model& model,
   const ApplyPlan plan{.outputs = PlanOutputs(folder, options),
                        .dtype = options.dtype,
                        .compress = options.compress,
+                       .force = options.force,
                        .reference = [&](const Case& entry, const CaseReader& reader) {
                          return GeometryFile(split, entry, reader);
                        }};

@@ -50,9 +50,13 @@ void ApplyToArrays(const ModelState& state,
                    const std::vector<MemoryOutput>& outputs,
                    const RunOptions& run) {
   const int threads = run.threads > 0 ? run.threads : AvailableThreads();
+  const auto bound = state.calibrator->Bind(reader, state.spec.pooling, {.threads = threads});
+  std::vector<const OutputKind*> kinds;
+  for (const MemoryOutput& output : outputs) kinds.push_back(&output.kind());
+  CheckTemperature(kinds, reader, state.spec.pooling, *bound, state.pipeline);
   const bool keep_decision = state.properties().preserves != Preserves::kNone;
   std::vector<TileScratch> scratch(static_cast<size_t>(threads));
-  EmitCase(state, reader, threads, [&](const EmittedTile& emitted, int worker) {
+  EmitCase(state, *bound, reader, threads, [&](const EmittedTile& emitted, int worker) {
     for (const MemoryOutput& output : outputs)
       output.Write(emitted, keep_decision, &scratch[static_cast<size_t>(worker)]);
   });

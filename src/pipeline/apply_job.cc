@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
 
 #include "core/file.h"
 #include "core/parallel.h"
 #include "core/progress.h"
 #include "core/throw.h"
-#include "data/array_source.h"
-#include "pipeline/compatible.h"
+#include "pipeline/case_facts.h"
 #include "pipeline/emit.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
@@ -33,6 +31,17 @@ struct ApplyWorkspace {
   std::vector<CaseOutput::Scratch> scratch;
 };
 
+// Before the work: writing over a file of the data set would destroy what is being read.
+void CheckOutputs(const Model& model, const Dataset& dataset, const ApplyPlan& plan) {
+  OutputCheck check(plan.force);
+  check.Reads(model.file());
+  check.Reads(dataset);
+  for (const PlannedOutput& output : plan.outputs) {
+    check.WritesInto(output.folder);
+    for (const Case& c : dataset.cases) check.Writes(OutputPath(output, c.id), FileKind::kArray);
+  }
+}
+
 // What the outputs of all threads may keep in memory until they are encoded: a quarter in all.
 int64_t WriterMemory(const RunOptions& run, int64_t outputs) {
   const int64_t threads = run.threads > 0 ? run.threads : AvailableThreads();
@@ -53,10 +62,7 @@ class ApplyJob {
                  .memory = WriterMemory(run, std::ssize(plan.outputs)),
                  .cache_dir = run.cache_dir},
         cases_(static_cast<size_t>(stream.num_cases())),
-        workspaces_(static_cast<size_t>(stream.num_workers())) {
-    CheckOutputs();
-    for (const PlannedOutput& output : plan_.outputs) CreateFolder(output.folder);
-  }
+        workspaces_(static_cast<size_t>(stream.num_workers())) {}
 
   ApplyResult Run() {
     std::atomic<int64_t> voxels{0};
@@ -84,29 +90,6 @@ class ApplyJob {
  private:
   const Case& entry(int64_t c) const { return stream_.dataset().cases[static_cast<size_t>(c)]; }
 
-  // Writing over a file of the data set would destroy what is being read.
-  void CheckOutputs() const {
-    std::set<std::string> inputs;
-    const auto add = [&](const ArraySource& source) {
-      for (const std::string& path : FullPaths(stream_.dataset(), source))
-        inputs.insert(ResolvedPath(path));
-    };
-    for (const Case& c : stream_.dataset().cases) {
-      for (const ArraySource& member : c.members) add(member);
-      for (const ArraySource* source : {&c.labels, &c.image, &c.mask}) add(*source);
-    }
-    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
-      for (const PlannedOutput& output : plan_.outputs) {
-        const std::string path = OutputPath(output, entry(c).id);
-        if (inputs.contains(ResolvedPath(path))) {
-          Throw(ErrorCode::kInvalidArgument,
-                "{}: is a file of the data set; choose another folder to write to",
-                path);
-        }
-      }
-    }
-  }
-
   CaseFiles& OpenFiles(int64_t c, const CaseReader& reader) {
     CaseFiles& files = cases_[static_cast<size_t>(c)];
     files.made.Call([&] {
@@ -123,6 +106,9 @@ class ApplyJob {
         files.outputs.emplace_back(output, reader, reference, options_);
       }
       files.bound = state_.calibrator->Bind(reader, state_.spec.pooling, MakeBindOptions(stream_));
+      std::vector<const OutputKind*> kinds;
+      for (const PlannedOutput& output : plan_.outputs) kinds.push_back(output.kind);
+      CheckTemperature(kinds, reader, state_.spec.pooling, *files.bound, state_.pipeline);
     });
     return files;
   }
@@ -183,12 +169,17 @@ ApplyResult RunApply(const Model& model,
                      const ApplyPlan& plan,
                      const RunOptions& run) {
   const ModelState& state = ModelAccess::State(model);
+  CheckOutputs(model, dataset, plan);
   std::vector<std::string> skipped;
   const Dataset cases =
       ReadableCases(dataset, {state.spec.pooling}, run, &skipped, Excused::kMasked);
   const CaseStream stream(cases, {state.spec.pooling}, MakeStreamOptions(run));
+  NewFolders folders;
+  for (const PlannedOutput& output : plan.outputs) folders.Make(output.folder);
   ApplyResult result = ApplyJob(model, stream, plan, run).Run();
   result.skipped = std::move(skipped);
+  if (std::string warning = MembersWarning(model, dataset); !warning.empty())
+    result.warnings.push_back(std::move(warning));
   return result;
 }
 

@@ -27,7 +27,7 @@ void CheckOutputFolder(const std::string& folder, bool overwrite) {
   if (overwrite || fs::is_empty(folder, error)) return;
   Throw(ErrorCode::kInvalidArgument,
         "{}: is not empty, and nnU-Net takes all files of a folder for predictions; choose a new "
-        "folder, or --force to write over what is there",
+        "folder (option force writes over what is there)",
         folder);
 }
 
@@ -141,6 +141,7 @@ ApplyResult ApplyNnunet(const Model& model,
   const ApplyPlan plan{.outputs = PlanNnunet(found, folder, &warnings),
                        .dtype = DType::kF32,
                        .compress = true,
+                       .force = options.overwrite,
                        .reference = [&](const Case& entry, const CaseReader&) {
                          return LabelMapBeside(entry, found);
                        }};

@@ -306,7 +306,8 @@ TEST(Apply, LeavesNoPartOfACaseThatFails) {
   scene.logits[1][0][19000] = NAN;
   const OnDisk disk(scene);
   disk.ExpectRefused({}, ErrorCode::kBadData, {"case1_m0.npy", "voxel (19000)"});
-  for (const auto& file : std::filesystem::directory_iterator(disk.folder.File("out"))) {
+  std::error_code gone;  // so is the folder, if it is empty
+  for (const auto& file : std::filesystem::directory_iterator(disk.folder.File("out"), gone)) {
     EXPECT_EQ(file.path().filename(), "case0.npy");
   }
   ApplyOptions options;
@@ -317,11 +318,25 @@ TEST(Apply, LeavesNoPartOfACaseThatFails) {
   EXPECT_EQ(result.skipped[0].find("case1: "), 0u);
 }
 
+TEST(Apply, WritesOverNoFileOfTheDataSet) {
+  OnDisk disk(RandomScene({.num_cases = 2, .num_classes = 3, .shape = {4, 5}}));
+  std::filesystem::create_directories(disk.folder.File("out"));
+  // By another name of the same file.
+  std::filesystem::create_hard_link(disk.folder.File("data/case1_m0.npy"), disk.Out("case1.npy"));
+  const std::string before = disk.folder.Get("data/case1_m0.npy");
+  disk.ExpectRefused({}, ErrorCode::kInvalidArgument, {"out/case1.npy", "is read", "option force"});
+  EXPECT_EQ(disk.folder.Get("data/case1_m0.npy"), before);
+  EXPECT_FALSE(std::filesystem::exists(disk.Out("case0.npy")));
+  ApplyOptions options;
+  options.force = true;
+  EXPECT_NO_THROW(disk.Run(TemperatureModel(disk.dataset, 0.6), options));
+}
+
 TEST(Apply, RefusesAModelForOtherData) {
   const OnDisk disk(RandomScene({.num_cases = 1, .num_classes = 3, .shape = {4, 5}}));
   Dataset other = disk.dataset;
   other.classes[2] = "bus";
-  ExpectError(ErrorCode::kInvalidArgument, {"\"bus\"", "\"class2\""}, [&] {
+  ExpectError(ErrorCode::kBadData, {"\"bus\"", "\"class2\""}, [&] {
     disk.Run(TemperatureModel(other, 1.0));
   });
 }

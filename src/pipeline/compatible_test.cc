@@ -21,7 +21,7 @@ Dataset ThreeClasses() {
 
 void ExpectIncompatible(const Dataset& dataset, const std::vector<std::string>& parts) {
   const Model model = testing::TemperatureModel(ThreeClasses(), 1.0);
-  ExpectError(ErrorCode::kInvalidArgument, parts, [&] { CheckCompatible(model, dataset); });
+  ExpectError(ErrorCode::kBadData, parts, [&] { CheckCompatible(model, dataset); });
 }
 
 TEST(CheckCompatible, AcceptsDataOfTheSameClassesAndInput) {

@@ -20,10 +20,10 @@ struct EmitCaseWorkspace {
 }  // namespace
 
 void EmitCase(const ModelState& state,
+              const BoundCalibrator& bound,
               const CaseReader& reader,
               int threads,
               const EmittedVisitor& visit) {
-  const auto bound = state.calibrator->Bind(reader, state.spec.pooling, {.threads = threads});
   const Properties properties = state.properties();
   std::vector<EmitCaseWorkspace> workspaces(static_cast<size_t>(threads));
   const int64_t num_blocks = (reader.num_voxels() + kBlockVoxels - 1) / kBlockVoxels;
@@ -34,8 +34,8 @@ void EmitCase(const ModelState& state,
     for (int64_t t = 0; t < work.block.num_tiles(); ++t) {
       const Tile tile =
           work.block.PoolTileInto(t, state.spec.pooling, &work.tile, Excused::kMasked);
-      const TileProbs probs = EmitForUse(*bound, properties, tile, &work.emit);
-      visit({tile, probs, *bound}, worker);
+      const TileProbs probs = EmitForUse(bound, properties, tile, &work.emit);
+      visit({tile, probs, bound}, worker);
     }
     FinishStreaming();
   });

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "core/progress.h"
 #include "core/throw.h"
@@ -14,6 +15,7 @@
 #include "kernels/softmax.h"
 #include "pipeline/accumulators.h"
 #include "pipeline/aggregate.h"
+#include "pipeline/case_facts.h"
 #include "pipeline/compatible.h"
 #include "pipeline/emit.h"
 #include "pipeline/evaluate.h"
@@ -47,6 +49,8 @@ struct CaseState {
   MetricContext context;
   std::vector<std::unique_ptr<BoundCalibrator>> bound;  // per model
   CaseDistances distances;  // from the label boundary, as metrics need them
+  std::mutex facts_mutex;
+  std::vector<CaseFacts> facts;  // per pooling
   std::optional<WorkerSums<ModelSums>> sums;
 };
 
@@ -72,7 +76,15 @@ int64_t KeptPerVoxel(const MetricSelection& selection, int64_t num_classes, size
 struct PooledModels {
   Pooling pooling;
   std::vector<size_t> models;
+  bool fitted = false;  // whether some know the cases they were fitted on
 };
+
+// The hashes of cases that a model was fitted on or chosen by. Where nothing was fitted, no case
+// made it look better.
+std::vector<uint64_t> KnownCases(const Model& model) {
+  if (model.parameter_counts().optimised == 0) return {};
+  return model.report().data.case_hashes;
+}
 
 std::vector<PooledModels> GroupByPooling(const std::vector<Model>& models) {
   std::vector<PooledModels> groups;
@@ -82,6 +94,7 @@ std::vector<PooledModels> GroupByPooling(const std::vector<Model>& models) {
         groups.begin(), groups.end(), [&](const PooledModels& g) { return g.pooling == pooling; });
     if (group == groups.end()) group = groups.insert(group, {.pooling = pooling, .models = {}});
     group->models.push_back(m);
+    group->fitted = group->fitted || !KnownCases(models[m]).empty();
   }
   return groups;
 }
@@ -129,6 +142,7 @@ class Evaluation {
     result_.labelled = labelled_;
     result_.renormalised = renormalised_;
     if (KeptBytes() > stream_.memory()) result_.warnings.push_back(MemoryWarning());
+    for (std::string& warning : DataWarnings()) result_.warnings.push_back(std::move(warning));
     return std::move(result_);
   }
 
@@ -169,22 +183,30 @@ class Evaluation {
   void AddBlock(VoxelBlock& block, CaseState* state, int worker) {
     ModelSums& sums = state->sums->At(worker);
     Workspace& work = workspaces_[static_cast<size_t>(worker)];
+    std::vector<CaseFacts> facts(poolings_.size());
     for (int64_t t = 0; t < block.num_tiles(); ++t) {
       PollProgress();
-      for (const PooledModels& group : poolings_) {
+      for (size_t g = 0; g < poolings_.size(); ++g) {
+        const PooledModels& group = poolings_[g];
         const Tile tile = block.PoolTileInto(t, group.pooling, &work.tile);
+        if (group.fitted) facts[g].hash += HashOfCase(tile);
         if (needs_free_energy_) FreeEnergyTile(tile, work.free_energy);
         // Rows are counted where they are pooled first, not again for every pooling.
         const int64_t renormalised = block.TakeRenormalised();
-        if (&group == &poolings_.front()) renormalised_ += renormalised;
+        if (g == 0) renormalised_ += renormalised;
         for (const size_t m : group.models)
           AddTile(tile, ModelAccess::State(models_[m]), *state, m, &work, &sums.of[m]);
       }
     }
     FlushSums(&sums);
     const auto labels = block.labels();
-    labelled_ +=
+    const int64_t labelled =
         static_cast<int64_t>(labels.size()) - std::count(labels.begin(), labels.end(), kNoLabel);
+    for (CaseFacts& f : facts) f.labelled = labelled;
+    AddCaseFacts(block, &facts.front());
+    const std::lock_guard lock(state->facts_mutex);
+    MergeSums(facts, &state->facts);
+    labelled_ += labelled;
     voxels_ += block.count();
   }
 
@@ -242,9 +264,50 @@ class Evaluation {
     pipeline.group_mean = MeanOverGroups(pipeline.groups);
   }
 
+  // What is odd about the cases, or makes models look better or worse than they are.
+  std::vector<std::string> DataWarnings() const {
+    std::vector<CaseFacts> facts;
+    for (const CaseState& state : cases_) facts.push_back(state.facts.front());
+    std::vector<std::string> warnings = CaseWarnings(stream_.dataset(), facts);
+    for (const Model& model : models_) {
+      if (std::string warning = MembersWarning(model, stream_.dataset()); !warning.empty())
+        warnings.push_back(std::move(warning));
+    }
+    if (std::string warning = FittedWarning(); !warning.empty())
+      warnings.push_back(std::move(warning));
+    return warnings;
+  }
+
+  // By what models remember of the cases they saw.
+  std::string FittedWarning() const {
+    std::set<std::string> pipelines;
+    std::set<size_t> seen;
+    for (size_t g = 0; g < poolings_.size(); ++g) {
+      for (const size_t m : poolings_[g].models) {
+        const std::vector<uint64_t> hashes = KnownCases(models_[m]);
+        const std::set<uint64_t> known(hashes.begin(), hashes.end());
+        for (size_t c = 0; c < cases_.size(); ++c) {
+          if (!known.contains(cases_[c].facts[g].hash)) continue;
+          pipelines.insert(models_[m].pipeline());
+          seen.insert(c);
+        }
+      }
+    }
+    if (seen.empty()) return {};
+    std::vector<std::string> ids;
+    for (const size_t c : seen) ids.push_back(stream_.dataset().cases[c].id);
+    return fmt::format(
+        "{} of the {} cases took part in the fit of {} ({}), which look better on them than on "
+        "others; option split leaves them out",
+        seen.size(),
+        cases_.size(),
+        NameSome({pipelines.begin(), pipelines.end()}),
+        NameSome(ids));
+  }
+
   std::string MemoryWarning() const {
     return fmt::format(
-        "metrics that need every voxel of a case hold {:.1f} GiB for the largest, --memory is "
+        "metrics that need every voxel of a case hold {:.1f} GiB for the largest, option memory is "
         "{:.1f} GiB: name fewer metrics or pipelines",
         static_cast<double>(KeptBytes()) * 0x1p-30,
         static_cast<double>(stream_.memory()) * 0x1p-30);
@@ -279,7 +342,7 @@ Dataset LabelledCases(const Dataset& dataset, bool skip_bad, std::vector<std::st
     if (!c.labels.empty()) return false;
     if (!skip_bad)
       Throw(ErrorCode::kBadData,
-            "case {} has no labels, which evaluation needs; --skip-bad leaves it out",
+            "case {} has no labels, which evaluation needs; option skip_bad leaves it out",
             c.id);
     skipped->push_back(c.id + ": no labels");
     return true;
@@ -294,10 +357,7 @@ Model Baseline(const Dataset& dataset, const std::string& pipeline) {
   const PipelineSpec spec = ParsePipeline(pipeline);
   Model model = UnfittedModel(spec, dataset.classes, *dataset.input);
   if (ModelAccess::State(model).calibrator->counts(dataset.num_classes()).optimised > 0) {
-    Throw(ErrorCode::kInvalidArgument,
-          "{} must be fitted first: segcal fit DATASET -p '{}' -o model.json",
-          model.pipeline(),
-          model.pipeline());
+    Throw(ErrorCode::kInvalidArgument, "{} must be fitted first", model.pipeline());
   }
   return model;
 }

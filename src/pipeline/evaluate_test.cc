@@ -316,7 +316,7 @@ TEST(Evaluate, WarnsWhenMetricsKeepMoreThanTheMemoryAllowed) {
 }
 
 TEST(Baseline, RefusesWhatMustBeFitted) {
-  ExpectError(ErrorCode::kInvalidArgument, {"ts(p) must be fitted", "segcal fit"}, [] {
+  ExpectError(ErrorCode::kInvalidArgument, {"ts(p) must be fitted"}, [] {
     Baseline(HandScene().dataset, "ts(p)");
   });
 }

@@ -10,10 +10,13 @@
 #include "core/throw.h"
 #include "kernels/dispatch.h"
 #include "methods/shared/applied_error.h"
+#include "pipeline/case_facts.h"
 #include "pipeline/compatible.h"
 #include "pipeline/fit_session.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
+#include "pipeline/survey.h"
+#include "segcal/files.h"
 #include "segcal/version.h"
 
 namespace segcal {
@@ -54,6 +57,8 @@ std::vector<std::string> DataWarnings(const Dataset& dataset, const Survey& surv
         "that leaves them out (segcal inspect shows the vector)",
         100.0 * static_cast<double>(survey.repeated) / static_cast<double>(survey.voxels)));
   }
+  const std::vector<std::string> of_cases = CaseWarnings(dataset, survey.cases);
+  warnings.insert(warnings.end(), of_cases.begin(), of_cases.end());
   if (survey.renormalised > 0) {
     warnings.push_back(
         fmt::format("{} probability rows did not sum to one within 1e-3 and were renormalised",
@@ -62,15 +67,40 @@ std::vector<std::string> DataWarnings(const Dataset& dataset, const Survey& surv
   return warnings;
 }
 
-FitReport MakeReport(const CaseStream& stream, const Survey& survey, FitOutcome outcome) {
+// FNV-1a.
+uint64_t HashText(const std::string& text) {
+  uint64_t hash = 0xCBF29CE484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return hash;
+}
+
+// What determines a model, as text, and the cases that it was chosen by.
+struct FitIdentity {
+  std::string text;
+  std::vector<CaseFacts> validation;
+
+  uint64_t number(const std::string& more = "") const { return HashText(text + more); }
+};
+
+FitReport MakeReport(const CaseStream& stream,
+                     const Survey& survey,
+                     const FitIdentity& fit,
+                     FitOutcome outcome) {
   std::vector<std::string> warnings = DataWarnings(stream.dataset(), survey);
   outcome.warnings.insert(outcome.warnings.begin(), warnings.begin(), warnings.end());
+  FittedData data{.name = stream.dataset().name,
+                  .cases = stream.num_cases(),
+                  .voxels = survey.voxels,
+                  .labelled = survey.labelled,
+                  .hash = survey.hash,
+                  .members = std::ssize(stream.dataset().cases.front().members),
+                  .case_hashes = {}};
+  for (const auto* cases : {&survey.cases, &fit.validation}) {
+    for (const CaseFacts& c : *cases) data.case_hashes.push_back(c.hash);
+  }
   return {std::move(outcome),
-          {.name = stream.dataset().name,
-           .cases = stream.num_cases(),
-           .voxels = survey.voxels,
-           .labelled = survey.labelled,
-           .hash = survey.hash},
+          std::move(data),
+          fit.number(),
           survey.at_one.loss / static_cast<double>(survey.labelled)};
 }
 
@@ -112,27 +142,36 @@ struct FoldContexts {
   std::vector<SearchFold> list;
 };
 
-// Identifies a fit: two with the same number go the same way, bit for bit. What a training draws
-// depends on the memory it has.
-uint64_t IdentifyFit(const FitContext& context,
-                     const PipelineSpec& spec,
-                     const SearchCases& search) {
-  std::string text = fmt::format("{} {} {} seed {} trials {} memory {} data {:016x} of {}",
-                                 kVersion,
-                                 ActiveTarget(),
-                                 FormatPipeline(spec),
-                                 context.seed,
-                                 context.trials,
-                                 context.stream.memory(),
-                                 context.survey.hash,
-                                 context.stream.num_cases());
-  if (search.validation != nullptr) {
-    for (const Case& c : search.validation->dataset().cases) text += " " + c.id;
-  }
-  // FNV-1a.
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return hash;
+// Two fits with the same identity have the same result.
+FitIdentity IdentifyFit(const FitContext& context,
+                        const PipelineSpec& spec,
+                        const SearchCases& search) {
+  FitIdentity fit;
+  if (search.validation != nullptr) fit.validation = HashCases(*search.validation, spec.pooling);
+  fit.text = fmt::format("{} {} seed {} trials {} data {:016x} of {} validation {:016x} of {}",
+                         kVersion,
+                         FormatPipeline(spec),
+                         context.seed,
+                         context.trials,
+                         context.survey.hash,
+                         context.stream.num_cases(),
+                         HashOfCases(fit.validation),
+                         fit.validation.size());
+  return fit;
+}
+
+// A training goes on bit for bit where these are the same too: what it draws depends on the memory
+// it has.
+std::string MachineText(const CaseStream& stream) {
+  return fmt::format(" {} memory {}", ActiveTarget(), stream.memory());
+}
+
+// The model that this fit wrote before, if it is there.
+std::optional<Model> FindFinished(const CheckpointFile& checkpoint, const FitIdentity& fit) {
+  if (!checkpoint.resume || checkpoint.finished.empty()) return std::nullopt;
+  if (!HoldsKind(checkpoint.finished, FileKind::kModel)) return std::nullopt;
+  Model model = Model::Load(checkpoint.finished);
+  return model.report().identity == fit.number() ? std::optional(std::move(model)) : std::nullopt;
 }
 
 // No method makes calibration worse without saying so. What shows no difference at the digits that
@@ -158,7 +197,7 @@ std::optional<std::string> ValidationSplit(const Dataset& dataset, const FitOpti
   const std::string fitted = options.split.empty() ? "calibration" : options.split;
   if (options.validation == fitted) {
     Throw(ErrorCode::kInvalidArgument,
-          "split {} is to fit on and to choose by: another --validation is required",
+          "split {} is to fit on and to choose by: another option validation is required",
           fitted);
   }
   if (!options.validation.empty()) return options.validation;
@@ -197,9 +236,11 @@ Model FitShared(SharedData* shared,
     folds.emplace(shared, spec.pooling);
     context.folds = folds->list;
   }
+  const FitIdentity identity = IdentifyFit(context, spec, search);
+  if (std::optional<Model> finished = FindFinished(checkpoint, identity)) return *finished;
   std::optional<Checkpoint> kept;
   if (!checkpoint.path.empty()) {
-    kept.emplace(checkpoint.path, IdentifyFit(context, spec, search), checkpoint.resume);
+    kept.emplace(checkpoint.path, identity.number(MachineText(stream)), checkpoint.resume);
     context.checkpoint = &*kept;
   }
   std::unique_ptr<Calibrator> calibrator = MakeCalibrator(spec.stages, spec.options);
@@ -210,7 +251,7 @@ Model FitShared(SharedData* shared,
   // What was chosen becomes part of the pipeline: fitted with it again, the optimum is the same.
   for (const auto& [key, value] : outcome.search.chosen) state->spec.options[key] = value;
   state->pipeline = FormatPipeline(state->spec);
-  state->fit = MakeReport(stream, data.survey, std::move(outcome));
+  state->fit = MakeReport(stream, data.survey, identity, std::move(outcome));
   return ModelAccess::Make(std::move(state));
 }
 
@@ -245,7 +286,8 @@ FitResult Fit(const Dataset& dataset, const std::string& pipeline, const FitOpti
                       .seed = options.seed,
                       .search = options.search,
                       .select = options.select.value_or(Selection::kFolds)});
-  Model model = session.Fit(spec, {.path = options.checkpoint, .resume = options.resume});
+  Model model = session.Fit(
+      spec, {.path = options.checkpoint, .resume = options.resume, .finished = options.finished});
   return {.model = std::move(model), .skipped = std::move(skipped)};
 }
 

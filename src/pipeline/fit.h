@@ -14,10 +14,11 @@ struct SearchCases {
   const CaseStream* validation = nullptr;  // null: cross-validation
 };
 
-// Where a training keeps its state: FitOptions::checkpoint and resume.
+// What an earlier run of a fit has left: FitOptions::checkpoint, finished and resume.
 struct CheckpointFile {
   std::string path;
   bool resume = false;
+  std::string finished = {};  // the model, where it is complete
 };
 
 // Fits on the cases of shared data, whatever their split; fits with other pipelines may follow.

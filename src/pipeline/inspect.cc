@@ -13,6 +13,7 @@
 #include "data/repeats.h"
 #include "kernels/softmax.h"
 #include "metrics/metric.h"
+#include "pipeline/case_facts.h"
 #include "pipeline/compatible.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
@@ -75,6 +76,7 @@ struct CaseSums {
                       &S::repeated,
                       &S::renormalised,
                       &S::example,
+                      &S::facts,
                       &S::free_energy);
   }
 
@@ -84,6 +86,7 @@ struct CaseSums {
   int64_t repeated = 0;
   int64_t renormalised = 0;
   RepeatExample example;
+  CaseFacts facts;
   std::vector<Accumulator> free_energy;  // of the first 1, 2, ... members
 };
 
@@ -121,6 +124,7 @@ void AddCounts(const Tile& tile, CaseSums* sums) {
     ++sums->decision_counts[tile.decision[v]];
     if (tile.labels[v] == kNoLabel) continue;
     ++sums->label_counts[static_cast<size_t>(tile.labels[v])];
+    ++sums->facts.labelled;
     sums->correct += tile.labels[v] == tile.decision[v] ? 1 : 0;
   }
 }
@@ -138,6 +142,7 @@ void AddBlock(VoxelBlock* block, TileBuffer* buffer, CaseSums* sums) {
     }
     block->TakeRenormalised();  // the same rows again
   }
+  AddCaseFacts(*block, &sums->facts);
   FlushSums(sums);
 }
 
@@ -241,6 +246,9 @@ DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
       });
 
   AddTotals(totals, &summary);
+  std::vector<CaseFacts> facts;
+  for (const auto& total : totals) facts.push_back(total->facts);
+  summary.warnings = CaseWarnings(cases, facts);
   for (size_t m = 0; m < static_cast<size_t>(num_members); ++m)
     summary.free_energy.push_back(SummariseSpread(summary.cases, m));
   return summary;

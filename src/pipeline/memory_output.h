@@ -18,6 +18,7 @@ class MemoryOutput {
   MemoryOutput(const OutputKind& kind, const ArraySpan& span, const CaseReader& reader);
 
   const std::string& name() const noexcept { return name_; }
+  const OutputKind& kind() const noexcept { return kind_; }
   const StridedElements& elements() const noexcept { return elements_; }
   const std::byte* data() const noexcept { return data_; }
 

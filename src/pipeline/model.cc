@@ -23,7 +23,9 @@ const std::vector<std::string>& Model::classes() const { return state_->classes;
 InputKind Model::input() const { return state_->input; }
 bool Model::translation_invariant() const { return state_->properties().translation_invariant; }
 Preserves Model::preserves() const { return state_->properties().preserves; }
+const std::string& Model::file() const { return state_->file; }
 const FitReport& Model::report() const { return state_->fit; }
+int64_t Model::num_members() const { return state_->fit.data.members; }
 ParameterCounts Model::parameter_counts() const {
   return state_->calibrator->counts(static_cast<int64_t>(state_->classes.size()));
 }

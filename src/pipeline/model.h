@@ -21,6 +21,7 @@ struct ModelState {
   double floor = 0.0;
   std::unique_ptr<const Calibrator> calibrator;
   FitReport fit;
+  std::string file;  // it was read from; no part of it
 
   Properties properties() const;
 };

@@ -41,10 +41,9 @@ void FillLogLabel(const EmittedTile& emitted, float* out) {
   std::copy_n(emitted.probs.log_label, kTileVoxels, out);
 }
 
+// CheckTemperature has seen that there is one.
 void FillTemperature(const EmittedTile& emitted, float* out) {
-  if (emitted.calibrator.Temperature(emitted.tile, out)) return;
-  Throw(ErrorCode::kInvalidArgument,
-        "this calibrator does not divide by a temperature: there is none to write");
+  emitted.calibrator.Temperature(emitted.tile, out);
 }
 
 double One(int64_t) { return 1.0; }
@@ -235,6 +234,27 @@ void CaseOutput::AddTile(const EmittedTile& emitted,
                 rows + c * kTileVoxels * size,
                 static_cast<size_t>(kTileVoxels * size));
   }
+}
+
+void CheckTemperature(const std::vector<const OutputKind*>& kinds,
+                      const CaseReader& reader,
+                      const Pooling& pooling,
+                      const BoundCalibrator& calibrator,
+                      const std::string& pipeline) {
+  const bool wanted = std::any_of(kinds.begin(), kinds.end(), [](const OutputKind* kind) {
+    return kind->fill == &FillTemperature;
+  });
+  if (!wanted) return;
+  VoxelBlock block;
+  block.Read(reader, 0, std::min<int64_t>(kTileVoxels, reader.num_voxels()));
+  TileBuffer buffer;
+  alignas(64) float temperature[kTileVoxels];
+  if (calibrator.Temperature(block.PoolTileInto(0, pooling, &buffer, Excused::kMasked),
+                             temperature))
+    return;
+  Throw(ErrorCode::kInvalidArgument,
+        "{} does not divide by a temperature: there is none to write",
+        pipeline);
 }
 
 void CaseOutput::WriteBlock(const VoxelBlock& block, Scratch* scratch) const {

@@ -38,6 +38,13 @@ struct OutputKind {
 const std::vector<OutputKind>& OutputKinds();
 const OutputKind& FindOutputKind(const std::string& name);
 
+// Throws where temperatures are wanted and the calibrator, bound to this case, has none.
+void CheckTemperature(const std::vector<const OutputKind*>& kinds,
+                      const CaseReader& reader,
+                      const Pooling& pooling,
+                      const BoundCalibrator& calibrator,
+                      const std::string& pipeline);
+
 // Memory of one worker for RenderTile.
 struct TileScratch {
   AlignedBuffer values;     // float

@@ -84,6 +84,21 @@ std::vector<PipelineSet> ListPipelineSets() {
 
 namespace {
 
+// At commas outside parentheses: those inside separate arguments.
+std::vector<std::string> SplitPipelines(const std::string& list) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : list) {
+    depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
 std::vector<std::string> PipelinesNamed(const std::string& name) {
   std::vector<std::string> sets;
   for (const PipelineSet& set : ListPipelineSets()) {
@@ -102,11 +117,12 @@ std::vector<std::string> PipelinesNamed(const std::string& name) {
 
 std::vector<std::string> ExpandPipelines(const std::vector<std::string>& names) {
   std::vector<std::string> pipelines;
-  for (const std::string& name : names) {
-    const std::vector<std::string> added = PipelinesNamed(name);
-    for (const std::string& pipeline : added) {
-      if (std::find(pipelines.begin(), pipelines.end(), pipeline) == pipelines.end())
-        pipelines.push_back(pipeline);
+  for (const std::string& list : names) {
+    for (const std::string& name : SplitPipelines(list)) {
+      for (const std::string& pipeline : PipelinesNamed(name)) {
+        if (std::find(pipelines.begin(), pipelines.end(), pipeline) == pipelines.end())
+          pipelines.push_back(pipeline);
+      }
     }
   }
   return pipelines;

@@ -46,6 +46,12 @@ TEST(ExpandPipelines, MixesSetsAndPipelinesWithoutRepeating) {
   EXPECT_EQ(pipelines.size(), 1 + ExpandPipelines({"fast"}).size());
 }
 
+TEST(ExpandPipelines, TakesSeveralSeparatedByCommas) {
+  EXPECT_EQ(ExpandPipelines({"ts(z),ms(p, kappa=0.1, mu=0), ts(z)"}),
+            (std::vector<std::string>{"ts(z)", "ms(p, kappa=0.1, mu=0)"}));
+  EXPECT_EQ(ExpandPipelines({"fast,ts(z)"}), ExpandPipelines({"fast"}));
+}
+
 TEST(ExpandPipelines, RefusesWhatIsNeitherAndNamesBoth) {
   testing::ExpectError(ErrorCode::kInvalidArgument, {"papers", "cms_ap", "preserving"}, [] {
     ExpandPipelines({"papers"});

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/survey.h"
 
+#include <algorithm>
+
 #include "core/exact_sum.h"
 #include "data/reduce.h"
 #include "data/repeats.h"
 #include "kernels/emit.h"
 #include "methods/shared/temperature_pass.h"
 #include "optim/newton1d.h"
+#include "pipeline/case_facts.h"
 
 namespace segcal {
 namespace {
 
 constexpr double kMaxBeta = 1e6;
 
-// Order-free sums of a survey. Hashes add modulo 2^64: tiles carry their place in their seed.
+// Order-free sums of a survey.
 struct SurveySums {
   explicit SurveySums(int64_t num_classes)
       : confusion(static_cast<size_t>(num_classes * num_classes), 0) {}
@@ -38,7 +41,7 @@ struct SurveySums {
                       &S::flat,
                       &S::renormalised,
                       &S::confusion,
-                      &S::hash);
+                      &S::cases);
   }
 
   TemperatureTotals at_one;
@@ -51,8 +54,8 @@ struct SurveySums {
   int64_t repeated = 0;
   int64_t flat = 0;
   int64_t renormalised = 0;
-  std::vector<int64_t> confusion;  // [decision][label], of the labelled voxels
-  uint64_t hash = 0;
+  std::vector<int64_t> confusion;      // [decision][label], of the labelled voxels
+  std::map<int64_t, CaseFacts> cases;  // by index, those that this one has seen
 };
 
 void CountClasses(const Tile& tile, std::vector<int64_t>* confusion) {
@@ -80,10 +83,8 @@ int64_t CountFlat(const Tile& tile) {
   return flat;
 }
 
-// Spreads the place of a tile over 64 bits so that equal tiles at different places differ.
-uint64_t PlaceSeed(int64_t case_index, int64_t first_voxel) {
-  return static_cast<uint64_t>(case_index) * 0x9E3779B97F4A7C15u ^
-         static_cast<uint64_t>(first_voxel) * 0xD1B54A32D192ED03u;
+int64_t CountLabelled(const Tile& tile) {
+  return tile.count - std::count(tile.labels, tile.labels + tile.count, kNoLabel);
 }
 
 void AddTile(const Tile& tile, int64_t case_index, double sample_beta, SurveySums* sums) {
@@ -91,7 +92,9 @@ void AddTile(const Tile& tile, int64_t case_index, double sample_beta, SurveySum
   if (sample_beta != 1.0) AddTemperatureSums(tile, sample_beta, sums->at_beta.pending());
   AddLabelMargins(tile, &sums->pending);
   CountClasses(tile, &sums->confusion);
-  sums->hash += HashTile(tile, PlaceSeed(case_index, tile.first_voxel));
+  CaseFacts& facts = sums->cases[case_index];
+  facts.hash += HashOfCase(tile);
+  facts.labelled += CountLabelled(tile);
   sums->repeated += FindRepeats(tile).voxels;
   sums->voxels += tile.count;
   sums->flat += CountFlat(tile);
@@ -120,6 +123,7 @@ PartSums SumParts(const CaseStream& stream,
     for (int64_t t = 0; t < block.num_tiles(); ++t)
       AddTile(block.PoolTileInto(t, pooling, buffer), case_index, sample_beta, &part);
     part.renormalised += block.TakeRenormalised();
+    AddCaseFacts(block, &part.cases[case_index]);
   };
   return ReduceBlocks(
       stream, "survey", [&] { return PartSums(num_parts, num_classes); }, add);
@@ -139,7 +143,8 @@ Survey MakeSurvey(const SurveySums& total, int64_t num_classes, double sample_be
   survey.at_one = total.at_one.Sums();
   survey.sample_beta = sample_beta;
   survey.at_sample_beta = sample_beta != 1.0 ? total.at_beta.Sums() : survey.at_one;
-  survey.hash = total.hash;
+  for (const auto& [index, facts] : total.cases) survey.cases.push_back(facts);
+  survey.hash = HashOfCases(survey.cases);
   survey.renormalised = total.renormalised;
   return survey;
 }
@@ -184,6 +189,23 @@ std::vector<Survey> SurveyWithoutParts(const CaseStream& stream,
     surveys.push_back(MakeSurvey(others, stream.dataset().num_classes(), sample_beta));
   }
   return surveys;
+}
+
+std::vector<CaseFacts> HashCases(const CaseStream& stream, const Pooling& pooling) {
+  struct Sums {
+    static constexpr auto SumFields() { return std::tuple(&Sums::cases); }
+    std::map<int64_t, CaseFacts> cases;
+  };
+  const auto add = [&](VoxelBlock& block, int64_t c, TileBuffer* buffer, Sums* sums) {
+    CaseFacts& facts = sums->cases[c];
+    for (int64_t t = 0; t < block.num_tiles(); ++t)
+      facts.hash += HashOfCase(block.PoolTileInto(t, pooling, buffer));
+  };
+  const Sums total = ReduceBlocks(
+      stream, "look at validation cases", [] { return Sums(); }, add);
+  std::vector<CaseFacts> cases;
+  for (const auto& [index, facts] : total.cases) cases.push_back(facts);
+  return cases;
 }
 
 }  // namespace segcal

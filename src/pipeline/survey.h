@@ -23,4 +23,7 @@ std::vector<Survey> SurveyWithoutParts(const CaseStream& stream,
                                        const std::vector<int64_t>& part_of,
                                        int64_t num_parts);
 
+// The hashes of cases alone, by a pass over all voxels.
+std::vector<CaseFacts> HashCases(const CaseStream& stream, const Pooling& pooling);
+
 }  // namespace segcal

@@ -88,6 +88,21 @@ TEST(DataHash, ChangesWithAnOffset) {
   EXPECT_NE(HashOf(scene), before);
 }
 
+// A case is known again wherever it stands, and the data set is not.
+TEST(CaseHash, DoesNotDependOnTheOtherCases) {
+  const Scene scene = SmallHalfScene();
+  const Survey all = SurveyData(*scene.Stream(2), Pooling{}, 1.0);
+  ASSERT_EQ(all.cases.size(), 3u);
+  EXPECT_NE(all.cases[0].hash, all.cases[1].hash);
+  const Survey turned = SurveyData(*scene.Stream(2)->Subset({2, 0}), Pooling{}, 1.0);
+  EXPECT_EQ(turned.cases[0].hash, all.cases[2].hash);
+  EXPECT_EQ(turned.cases[1].hash, all.cases[0].hash);
+  const Survey other = SurveyData(*scene.Stream(2)->Subset({0, 2}), Pooling{}, 1.0);
+  EXPECT_NE(other.hash, turned.hash);
+  const std::vector<CaseFacts> alone = HashCases(*scene.Stream(3), Pooling{});
+  for (size_t c = 0; c < 3; ++c) EXPECT_EQ(alone[c].hash, all.cases[c].hash);
+}
+
 TEST(SurveyData, CountsVoxelsAndLabels) {
   Scene scene = RandomScene({.num_cases = 2, .num_classes = 3, .shape = {50, 50}, .ignored = 0.3});
   scene.masks.assign(2, std::vector<uint8_t>(2500, 1));

@@ -172,6 +172,24 @@ void AddSides(const Side& before, const Side& after, CasePicture* picture) {
   add_local(after, false);
 }
 
+// Logits that a softmax has already seen have a free energy of zero up to rounding, which must not
+// look like a signal: a scale of at least a thousandth of a nat shows it as flat.
+ScalarField FreeEnergyField(std::string caption, std::vector<float> values) {
+  constexpr double kLeastRange = 1e-3;
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+  for (const float value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, static_cast<double>(value));
+    high = std::max(high, static_cast<double>(value));
+  }
+  ScalarField field{.caption = std::move(caption), .values = std::move(values)};
+  if (high - low >= kLeastRange || high < low) return field;
+  field.low = (low + high - kLeastRange) / 2.0;
+  field.high = (low + high + kLeastRange) / 2.0;
+  return field;
+}
+
 // Whether two finite values differ.
 bool Varies(const std::vector<float>& values) {
   const auto first =
@@ -225,7 +243,7 @@ std::string CaseFigure(const Dataset& dataset,
     picture.note += "  ·  median gain of all cases";
   // Of probabilities it is zero, up to rounding.
   if (dataset.input == InputKind::kLogits)
-    picture.fields.push_back({.caption = "Free energy", .values = maps.free_energy});
+    picture.fields.push_back(FreeEnergyField("Free energy", maps.free_energy));
   // A single temperature for all voxels is a number, not a picture.
   if (Varies(after.maps.temperature))
     picture.fields.push_back({.caption = "Temperature", .values = after.maps.temperature});
@@ -235,13 +253,19 @@ std::string CaseFigure(const Dataset& dataset,
 std::string FreeEnergyFigure(const Dataset& dataset,
                              const DatasetSummary& summary,
                              const FreeEnergyFigureOptions& options) {
+  if (summary.input != InputKind::kLogits) {
+    Throw(ErrorCode::kInvalidArgument,
+          "the data set \"{}\" holds {}, whose free energy is zero: there is nothing to draw",
+          dataset.name,
+          Name(summary.input));
+  }
   PanelPage page{.title = dataset.name + ": free energy", .note = SpreadNote(summary)};
   const std::vector<Model> plain = {Baseline(dataset, "none(z)")};
   for (const std::string& id : CasesToDraw(summary, options.case_ids)) {
     const auto index = static_cast<int64_t>(FindCase(dataset, id));
     const CaseMaps maps = MapCase(dataset, index, plain, options.run);
     if (page.panels.empty()) page.pixel_aspect = PixelAspect(maps);
-    page.panels.push_back(FieldPanel({.caption = MakeTitle(maps), .values = maps.free_energy},
+    page.panels.push_back(FieldPanel(FreeEnergyField(MakeTitle(maps), maps.free_energy),
                                      {.width = maps.width, .height = maps.height}));
   }
   return PanelPageSvg(page);

@@ -128,12 +128,18 @@ std::map<std::string, double> ReadFigures(const Json& json, const std::string& w
   return figures;
 }
 
+std::string FormatHash(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
 Json DataJson(const FittedData& data) {
-  return {{"name", data.name},
-          {"cases", data.cases},
-          {"voxels", data.voxels},
-          {"labelled", data.labelled},
-          {"hash", fmt::format("{:016x}", data.hash)}};
+  Json json = {{"name", data.name},
+               {"cases", data.cases},
+               {"voxels", data.voxels},
+               {"labelled", data.labelled},
+               {"hash", FormatHash(data.hash)}};
+  // What version 0.1 did not write stays unknown.
+  if (data.members != 0) json["members"] = data.members;
+  if (!data.case_hashes.empty()) json["case_hashes"] = JsonItems(data.case_hashes, FormatHash);
+  return json;
 }
 
 uint64_t ParseHash(const std::string& text) {
@@ -145,6 +151,15 @@ uint64_t ParseHash(const std::string& text) {
   return hash;
 }
 
+uint64_t ReadHash(const Json& json, const std::string& where) {
+  if (!json.is_string()) Throw(ErrorCode::kBadData, "{}: a string is required", where);
+  try {
+    return ParseHash(json.get<std::string>());
+  } catch (const Error& error) {
+    Throw(error.code(), "{}: {}", where, error.what());
+  }
+}
+
 FittedData ReadData(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   FittedData data;
@@ -153,6 +168,9 @@ FittedData ReadData(const Json& json, const std::string& where) {
   data.voxels = object.Integer("voxels");
   data.labelled = object.Integer("labelled");
   data.hash = object.Parse("hash", ParseHash);
+  // Version 0.1 did not write these.
+  data.members = object.OptionalInteger("members").value_or(0);
+  if (object.Has("case_hashes")) data.case_hashes = object.Items("case_hashes", ReadHash);
   object.Finish();
   return data;
 }
@@ -161,6 +179,7 @@ FitReport ReadFields(JsonObject* object) {
   const std::string& where = object->where();
   FitReport report;
   report.data = ReadData(object->Object("data"), where + ": data");
+  if (object->Has("identity")) report.identity = object->Parse("identity", ParseHash);
   report.nll_before = object->AnyNumber("nll_before");
   report.nll_after = object->AnyNumber("nll_after");
   report.solver = object->String("solver");
@@ -177,11 +196,8 @@ FitReport ReadFields(JsonObject* object) {
   return report;
 }
 
-}  // namespace
-
-Json FitReportToJson(const FitReport& report) {
-  return {{"data", DataJson(report.data)},
-          {"nll_before", JsonNumber(report.nll_before)},
+Json OutcomeJson(const FitReport& report) {
+  return {{"nll_before", JsonNumber(report.nll_before)},
           {"nll_after", JsonNumber(report.nll_after)},
           {"solver", report.solver},
           {"status", Name(report.status)},
@@ -191,6 +207,15 @@ Json FitReportToJson(const FitReport& report) {
           {"training", TrainingJson(report.training)},
           {"figures", FiguresJson(report.figures)},
           {"warnings", report.warnings}};
+}
+
+}  // namespace
+
+Json FitReportToJson(const FitReport& report) {
+  Json json = {{"data", DataJson(report.data)}};
+  if (report.identity != 0) json["identity"] = FormatHash(report.identity);
+  json.update(OutcomeJson(report));
+  return json;
 }
 
 FitReport ReadFitReport(const Json& json, const std::string& where) {

@@ -38,11 +38,11 @@ auto Fields(const FitOutcome& x) {
   return std::tie(solver, status, passes, nll, certificates, warnings, search, training, figures);
 }
 auto Fields(const FittedData& x) {
-  const auto& [name, cases, voxels, labelled, hash] = x;
-  return std::tie(name, cases, voxels, labelled, hash);
+  const auto& [name, cases, voxels, labelled, hash, members, case_hashes] = x;
+  return std::tie(name, cases, voxels, labelled, hash, members, case_hashes);
 }
 auto Fields(const FitReport& x) {
-  return std::tie(static_cast<const FitOutcome&>(x), x.data, x.nll_before);
+  return std::tie(static_cast<const FitOutcome&>(x), x.data, x.identity, x.nll_before);
 }
 
 namespace {
@@ -88,8 +88,14 @@ FitReport FullReport() {
       .history = {
           {.learning_rate = 0.01, .training_loss = HUGE_VAL, .validation_loss = std::nan("")}, {}}};
   report.figures = {{"recall", 0.25}, {"nothing", std::nan("")}};
-  report.data = {
-      .name = "çase", .cases = 3, .voxels = INT64_MAX, .labelled = 4, .hash = 0xFEDCBA9876543210u};
+  report.data = {.name = "çase",
+                 .cases = 3,
+                 .voxels = INT64_MAX,
+                 .labelled = 4,
+                 .hash = 0xFEDCBA9876543210u,
+                 .members = 5,
+                 .case_hashes = {1, 0, UINT64_MAX}};
+  report.identity = 0x0123456789ABCDEFu;
   report.nll_before = 1.0 / 7.0;
   return report;
 }

@@ -98,6 +98,7 @@ Json DatasetSummaryToJson(const DatasetSummary& summary) {
           {"free_energy", JsonItems(summary.free_energy, SpreadJson)},
           {"methods", JsonItems(summary.methods, MethodJson)},
           {"skipped", summary.skipped},
+          {"warnings", summary.warnings},
           {"cases", JsonItems(summary.cases, CaseSummaryJson)}};
 }
 
@@ -122,6 +123,7 @@ DatasetSummary ReadDatasetSummary(const Json& json, const std::string& where) {
   summary.free_energy = object.Items("free_energy", ReadSpread);
   summary.methods = object.Items("methods", ReadMethod);
   summary.skipped = object.Strings("skipped");
+  summary.warnings = object.Strings("warnings");
   summary.cases = object.Items("cases", ReadCaseSummary);
   object.Finish();
   return summary;

@@ -36,7 +36,8 @@ auto Fields(const DatasetSummary& x) {
                energy,
                methods,
                renormalised,
-               skipped] = x;
+               skipped,
+               warnings] = x;
   return std::tie(name,
                   classes,
                   input,
@@ -50,7 +51,8 @@ auto Fields(const DatasetSummary& x) {
                   energy,
                   methods,
                   renormalised,
-                  skipped);
+                  skipped,
+                  warnings);
 }
 
 namespace {
@@ -76,6 +78,7 @@ TEST(InspectJson, ReadsBackARealInspection) {
 TEST(InspectJson, ReadsBackWhateverAFieldHolds) {
   testing::ExpectRoundTrip(DatasetSummary{}, DatasetSummaryFromJson);
   DatasetSummary summary = InspectScene();
+  summary.warnings = {"one", "two"};
   summary.repeated = 5;
   summary.repeated_example = {0.1, -HUGE_VAL, std::nan("")};
   summary.renormalised = INT64_MAX;

@@ -58,7 +58,7 @@ std::unique_ptr<const Calibrator> ReadCalibrator(JsonObject* object, const Model
   return calibrator;
 }
 
-std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string& where) {
+std::shared_ptr<ModelState> ReadState(const Json& json, const std::string& where) {
   JsonObject object(json, where);
   object.CheckFormat("segcal_model", "model", kModelVersion);
   auto state = std::make_shared<ModelState>();
@@ -74,7 +74,9 @@ std::shared_ptr<const ModelState> ReadState(const Json& json, const std::string&
 }  // namespace
 
 Model Model::Load(const std::string& path) {
-  return ModelAccess::Make(ReadState(ReadJson(path), path));
+  const std::shared_ptr<ModelState> state = ReadState(ReadJson(path), path);
+  state->file = path;
+  return ModelAccess::Make(state);
 }
 
 Model Model::FromJson(const std::string& text, const std::string& where) {

@@ -68,7 +68,8 @@ constexpr const char* kGolden = R"json({
       "chosen": {
         "max_iterations": "7"
       },
-      "passes": 3
+      "passes": 3,
+      "select": "validation"
     },
     "training": null,
     "figures": null,

@@ -213,7 +213,7 @@ TEST(Verify, RefusesWhatItCannotLookAt) {
   const Scene scene = RandomScene({.num_classes = 3, .shape = {20, 30}});
   const TempFolder folder;
   const Dataset dataset = testing::WriteScene(scene, folder.path());
-  ExpectError(ErrorCode::kInvalidArgument, {"classes"}, [&] {
+  ExpectError(ErrorCode::kBadData, {"classes"}, [&] {
     Verify(LyingModel("none", kFour), dataset, Quick());
   });
 }

@@ -64,7 +64,7 @@ def test_a_folder_stands_for_its_data_set_file(tmp_path):
     small_dataset(tmp_path)
     assert inspect(tmp_path) == inspect(tmp_path / "dataset.json")
     (tmp_path / "empty").mkdir()
-    assert "empty/dataset.json" in fails(4, "inspect", tmp_path / "empty")
+    assert "empty: the folder holds no dataset.json" in fails(4, "inspect", tmp_path / "empty")
 
 
 def test_a_split_is_chosen_by_name(tmp_path):

@@ -294,7 +294,7 @@ def test_warns_of_cases_that_models_are_fitted_on(tmp_path):
         return run("evaluate", dataset, "--quiet", *options).stderr
 
     assert "2 of the 4 cases" in warning("-m", tmp_path / "m.json")
-    assert "--split test" in warning("-m", tmp_path / "m.json")
+    assert "--split" in warning("-m", tmp_path / "m.json")
     assert warning("-m", tmp_path / "m.json", "--split", "test") == ""
     assert warning("-p", "none(z)") == ""
 

@@ -221,7 +221,7 @@ def test_formats_that_cannot_be_written_are_left_out(calibrated, tmp_path):
 def test_other_classes_are_refused(calibrated, tmp_path):
     folder, = new_predictions(tmp_path, ["predicted"])
     save_description(folder, {"background": 0, "liver": 1, "tumour": 2})
-    message = fails(2, "apply", calibrated[2], "--nnunet", folder, tmp_path / "out")
+    message = fails(3, "apply", calibrated[2], "--nnunet", folder, tmp_path / "out")
     assert "liver" in message and "anterior" in message
 
 

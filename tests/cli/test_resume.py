@@ -46,14 +46,16 @@ def test_killed_fit_resumes_to_the_same_bytes(tmp_path):
     assert not part.exists()
 
 
-def test_state_of_another_fit_is_refused_or_replaced(tmp_path):
+def test_state_of_another_fit_is_refused_and_kept_unless_forced(tmp_path):
     dataset = small_dataset(tmp_path / "data", shape=(90, 80))
     model, part = tmp_path / "model.json", tmp_path / "model.json.part"
     kill_after_epochs(dataset, model, part, 1)
     message = fails(3, "fit", dataset, "-p", "selective(z, epochs=3)", "-o", model, "--quiet", "--resume")
     assert "model.json.part" in message and "another fit" in message
-    done = run("fit", dataset, "-p", "selective(z, epochs=3)", "-o", model, "--quiet")
-    assert "--resume" in done.stderr
+    kept = part.read_bytes()
+    message = fails(2, "fit", dataset, "-p", PIPELINE, "-o", model, "--quiet")
+    assert "--resume" in message and "--force" in message and part.read_bytes() == kept
+    run("fit", dataset, "-p", "selective(z, epochs=3)", "-o", model, "--quiet", "--force")
     assert model.exists() and not part.exists()
 
 

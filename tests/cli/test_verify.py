@@ -90,7 +90,7 @@ def test_wrong_usage_is_named(dataset, model, tmp_path):
     assert "dataset" in fails(2, "verify", model, "--split", "test")
     assert "no_such" in fails(4, "verify", "no_such.json")
     other = small_dataset(tmp_path, num_classes=3)
-    assert "4 classes" in fails(2, "verify", model, other)
+    assert "4 classes" in fails(3, "verify", model, other)
     assert "segcal_model" in fails(3, "verify", dataset)
 
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 
 #include "core/throw.h"
 #include "methods/affine/affine_location.h"
@@ -102,6 +104,34 @@ void CheckFinite(const AffineSolution& solution) {
   }
 }
 
+// Why a search may prefer strong penalties. Ten observations per parameter is the usual least of
+// regressions; voxels of one image say much the same, so that few images are few observations,
+// however many voxels they have.
+std::string WhyPenalised(const AffineShape& shape,
+                         const std::vector<int64_t>& voxels,
+                         const Dataset& dataset) {
+  constexpr int64_t kPerParameter = 10;
+  constexpr size_t kFewGroups = 10;
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const int64_t count : voxels) {
+    if (count > 0) fewest = std::min(fewest, count);
+  }
+  if (fewest < kPerParameter * shape.num_parameters()) {
+    return fmt::format("{} labelled voxels are few for the {} parameters of {}",
+                       fewest,
+                       shape.num_parameters(),
+                       voxels.size() > 1 ? "an expert" : "the map");
+  }
+  std::set<std::string> groups;
+  for (const Case& c : dataset.cases)
+    groups.insert(c.group.empty() ? "case " + c.id : "group " + c.group);
+  if (groups.size() < kFewGroups) {
+    return fmt::format("{} images or groups are few to learn more from; ts needs less",
+                       groups.size());
+  }
+  return "more than that did not help on the cases it was chosen by; ts may do as well";
+}
+
 // Where the penalty alone would put a map.
 std::vector<double> StartingPoint(const AffineShape& shape, const Penalty& penalty) {
   return ScaledIdentity(shape, penalty.kappa > 0.0 ? penalty.anchor : 1.0);
@@ -138,11 +168,13 @@ FitOutcome FitAffine(const AffineShape& shape,
   if (context.trials > 0) {
     outcome.search = SearchPenalty(shape, box, &problem, context, &penalty, parameters);
     if (outcome.search.chosen.contains("kappa") && penalty.kappa > kLargestPenalty / 2) {
-      outcome.warnings.push_back(fmt::format(
-          "the chosen kappa, {}, is near the end of what is searched, {}: few voxels for so many "
-          "parameters; ts, or a larger kappa, may do better",
-          penalty.kappa,
-          kLargestPenalty));
+      outcome.warnings.push_back(
+          fmt::format("the chosen kappa, {}, is near the largest that is searched, {}, where the "
+                      "map is close to "
+                      "a temperature: {}",
+                      penalty.kappa,
+                      kLargestPenalty,
+                      WhyPenalised(shape, problem.voxels(), context.stream.dataset())));
     }
     // Without voxels there is nothing to move an expert from where another penalty left it.
     for (size_t e = 0; e < parameters->size(); ++e) {

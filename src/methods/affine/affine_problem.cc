@@ -353,7 +353,8 @@ LossTotal TotalLoss(const CaseStream& stream,
 void CheckProblemMemory(size_t problems, int64_t bytes_of_all, int64_t memory) {
   if (bytes_of_all <= memory / 2) return;
   Throw(ErrorCode::kInvalidArgument,
-        "the voxel sample{} and {} curvature take {} MiB, half of --memory is {} MiB: at least {}M "
+        "the voxel sample{} and {} curvature take {} MiB, half of option memory is {} MiB: at "
+        "least {}M "
         "is required",
         problems == 1 ? "" : fmt::format("s of {} fits", problems),
         problems == 1 ? "its" : "their",

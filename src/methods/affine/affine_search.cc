@@ -163,7 +163,8 @@ class Trials {
     }
     if (total.voxels == 0.0) {
       Throw(ErrorCode::kBadData,
-            "the cases to choose penalties by have no labelled voxel; --search 0 chooses none");
+            "the cases to choose penalties by have no labelled voxel; with option search 0 none "
+            "are chosen");
     }
     return total.loss / total.voxels;
   }

@@ -31,6 +31,7 @@ constexpr double kTrialError = 2e-5;
 FitOptions Search(int64_t trials) {
   FitOptions options;
   options.search = trials;
+  options.select = Selection::kValidation;  // where there are validation cases
   return options;
 }
 
@@ -201,7 +202,7 @@ TEST_F(AffineSearch, RefusesCasesThatCannotChoose) {
   same.validation = "calibration";
   for (const char* split : {"", "calibration"}) {
     same.split = split;
-    ExpectError(ErrorCode::kInvalidArgument, {"calibration", "--validation"}, [&] {
+    ExpectError(ErrorCode::kInvalidArgument, {"calibration", "option validation"}, [&] {
       Fit(dataset_, "dc(z)", same);
     });
   }
@@ -219,7 +220,7 @@ TEST(AffineSearchEdges, NeedsLabelledVoxelsToChooseBy) {
   Dataset dataset = WriteScene(scene, folder.path());
   dataset.cases[0].split = "calibration";
   dataset.cases[1].split = "validation";
-  ExpectError(ErrorCode::kBadData, {"no labelled voxel", "--search 0"}, [&] {
+  ExpectError(ErrorCode::kBadData, {"no labelled voxel", "search 0"}, [&] {
     Fit(dataset, "dc(z)", Search(3));
   });
 }

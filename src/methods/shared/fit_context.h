@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/checkpoint.h"
@@ -11,6 +13,18 @@
 #include "kernels/temperature.h"
 
 namespace segcal {
+
+// What is known about one case.
+struct CaseFacts {
+  static constexpr auto SumFields() {
+    using F = CaseFacts;
+    return std::tuple(&F::hash, &F::labelled, &F::constant);
+  }
+
+  uint64_t hash = 0;  // of values, decisions and labels
+  int64_t labelled = 0;
+  std::map<int64_t, int64_t> constant;  // members that predict the same at every voxel
+};
 
 // What is known about the data before a calibrator starts, from one pass over all voxels.
 struct Survey {
@@ -24,7 +38,8 @@ struct Survey {
   TemperatureSums at_one;    // mean loss before calibration is at_one.loss / labelled
   double sample_beta = 1.0;  // temperature fitted on the sample
   TemperatureSums at_sample_beta;
-  uint64_t hash = 0;         // of values, decisions and labels
+  std::vector<CaseFacts> cases;
+  uint64_t hash = 0;         // of all cases, in their order
   int64_t renormalised = 0;  // probability rows whose sum was off by more than 1e-3
 };
 
