@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # nnunet_env.sh FOLDER: a virtual environment FOLDER/env with nnU-Net from PyPI, which sees Debian's
 # PyTorch, SciPy and nibabel. For tests; does nothing when it is there, and leaves nothing where it
-# fails. About 340 MB, most of them SimpleITK.
+# fails. About 420 MB, most of them SimpleITK.
 set -euo pipefail
 
 folder=$1
