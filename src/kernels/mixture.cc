@@ -25,7 +25,7 @@ using VD = hn::Vec<DD>;
 constexpr int kGroup = 2;
 
 // Per voxel: sums of exp(beta u) and exp(u), moments of u under softmax(beta u), the label's u.
-enum Row { kSumScaled, kSumPlain, kMean, kVariance, kLabelLogit, kNumRows };
+enum MixtureRow { kSumScaled, kSumPlain, kMean, kVariance, kLabelLogit, kNumRows };
 struct VoxelRows {
   alignas(64) float rows[kNumRows][kTileVoxels];
 };
@@ -81,7 +81,7 @@ HWY_INLINE void FillRows(const Tile& tile, const ScaledExp& scaled, VoxelRows* o
   GatherLabelRow(tile.logits, tile.labels, out->rows[kLabelLogit]);
 }
 
-HWY_INLINE VD LoadRow(const VoxelRows& rows, Row row, int64_t v) {
+HWY_INLINE VD LoadRow(const VoxelRows& rows, MixtureRow row, int64_t v) {
   return hn::PromoteTo(DD(), hn::Load(DFofD(), rows.rows[row] + v));
 }
 

@@ -21,7 +21,7 @@ using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
 // Rows of values per voxel, in float32 because they are read once more, to be summed in double.
-enum Row { kLogSum, kMean, kVariance, kSkew, kLabelLogit, kNumRows };
+enum MomentRow { kLogSum, kMean, kVariance, kSkew, kLabelLogit, kNumRows };
 struct VoxelMoments {
   alignas(64) float rows[kNumRows][kTileVoxels];
 };

@@ -14,7 +14,7 @@ namespace segcal {
 namespace {
 
 constexpr double kChartWidth = 620.0;
-constexpr Box kChartPlot{72.0, 24.0, 524.0, 280.0};
+constexpr SvgBox kChartPlot{72.0, 24.0, 524.0, 280.0};
 constexpr double kChartLegendTop = 362.0;
 
 struct ChartAxes {

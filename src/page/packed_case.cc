@@ -38,11 +38,11 @@ class PlaneWriter {
   PlaneWriter(const SampleGrid& grid, std::string* out) : grid_(grid), out_(*out) {}
 
   // Every step-th point of a map of the grid.
-  Plane Thin(const std::vector<uint8_t>& map, int64_t step) const {
-    Plane plane{.slices = static_cast<int64_t>(grid_.slices.size()),
-                .rows = (grid_.rows + step - 1) / step,
-                .columns = (grid_.columns + step - 1) / step,
-                .values = {}};
+  BytePlane Thin(const std::vector<uint8_t>& map, int64_t step) const {
+    BytePlane plane{.slices = static_cast<int64_t>(grid_.slices.size()),
+                    .rows = (grid_.rows + step - 1) / step,
+                    .columns = (grid_.columns + step - 1) / step,
+                    .values = {}};
     for (int64_t z = 0; z < plane.slices; ++z) {
       for (int64_t y = 0; y < grid_.rows; y += step) {
         for (int64_t x = 0; x < grid_.columns; x += step)
@@ -54,12 +54,12 @@ class PlaneWriter {
   }
 
   void Add(const std::vector<uint8_t>& map, const std::vector<uint8_t>* reference, int64_t step) {
-    const Plane plane = Thin(map, step);
+    const BytePlane plane = Thin(map, step);
     if (reference == nullptr) {
       out_ += PredictPlane(plane, nullptr);
       return;
     }
-    const Plane other = Thin(*reference, step);
+    const BytePlane other = Thin(*reference, step);
     out_ += PredictPlane(plane, &other);
   }
 

@@ -37,7 +37,7 @@ uint8_t FieldLevel(double value, double low, double high) noexcept {
   return static_cast<uint8_t>(std::lround(kFieldLevels * position));
 }
 
-std::string PredictPlane(const Plane& plane, const Plane* reference) {
+std::string PredictPlane(const BytePlane& plane, const BytePlane* reference) {
   const auto width = static_cast<size_t>(plane.columns);
   const auto height = static_cast<size_t>(plane.rows);
   std::string out(plane.values.size(), '\0');

@@ -21,7 +21,7 @@ inline constexpr int kFieldLevels = 254;
 uint8_t FieldLevel(double value, double low, double high) noexcept;
 
 // A stack of slices of one number, [slice][row][column].
-struct Plane {
+struct BytePlane {
   int64_t slices = 1;
   int64_t rows = 0;
   int64_t columns = 0;
@@ -31,6 +31,6 @@ struct Plane {
 // What a plane has beyond another (null: none) and beyond what its neighbours predict: value less
 // reference, less the median edge predictor of these differences, modulo 256. Mostly small numbers,
 // which deflate to a fifth. The planes have the same shape.
-std::string PredictPlane(const Plane& plane, const Plane* reference);
+std::string PredictPlane(const BytePlane& plane, const BytePlane* reference);
 
 }  // namespace segcal

@@ -41,8 +41,8 @@ TEST(FieldLevel, SpansTheScaleAndMarksWhatIsNoNumber) {
 
 // The reader's side, from its description: every difference is what is stored plus what the three
 // differences before it predict.
-Plane Undo(const std::string& stored, const Plane& shape, const Plane* reference) {
-  Plane plane = shape;
+BytePlane Undo(const std::string& stored, const BytePlane& shape, const BytePlane* reference) {
+  BytePlane plane = shape;
   std::vector<int> d(stored.size());
   const int64_t w = shape.columns;
   for (int64_t z = 0; z < shape.slices; ++z) {
@@ -66,23 +66,23 @@ Plane Undo(const std::string& stored, const Plane& shape, const Plane* reference
   return plane;
 }
 
-Plane MakePlane(int64_t slices, int64_t rows, int64_t columns, int seed) {
-  Plane plane{.slices = slices, .rows = rows, .columns = columns, .values = {}};
+BytePlane MakePlane(int64_t slices, int64_t rows, int64_t columns, int seed) {
+  BytePlane plane{.slices = slices, .rows = rows, .columns = columns, .values = {}};
   for (int64_t i = 0; i < slices * rows * columns; ++i)
     plane.values.push_back(static_cast<uint8_t>((i * i * 7 + seed * i + seed) % 256));
   return plane;
 }
 
 TEST(PredictPlane, CanBeUndone) {
-  const Plane first = MakePlane(3, 5, 7, 11);
-  const Plane second = MakePlane(3, 5, 7, 2);
+  const BytePlane first = MakePlane(3, 5, 7, 11);
+  const BytePlane second = MakePlane(3, 5, 7, 2);
   EXPECT_EQ(Undo(PredictPlane(first, nullptr), first, nullptr).values, first.values);
   EXPECT_EQ(Undo(PredictPlane(second, &first), second, &first).values, second.values);
 }
 
 TEST(PredictPlane, LeavesNothingOfAPlaneThatIsItsReferenceAndASlope) {
-  const Plane first = MakePlane(1, 6, 8, 3);
-  Plane second = first;
+  const BytePlane first = MakePlane(1, 6, 8, 3);
+  BytePlane second = first;
   for (size_t i = 0; i < second.values.size(); ++i)
     second.values[i] = static_cast<uint8_t>(first.values[i] / 2);
   EXPECT_EQ(PredictPlane(first, &first), std::string(first.values.size(), '\0'));

@@ -15,7 +15,7 @@ namespace segcal {
 namespace {
 
 constexpr double kScatterWidth = 760.0;
-constexpr Box kScatterPlot{76.0, 24.0, 484.0, 380.0};
+constexpr SvgBox kScatterPlot{76.0, 24.0, 484.0, 380.0};
 constexpr double kKeyLeft = 584.0;
 constexpr double kKeyRow = 20.0;
 constexpr double kBubble = 9.0;

@@ -83,7 +83,7 @@ std::string ShownShare(double share) {
   return share < 0.005 ? "<1" : FormatNumber(100.0 * share, 0);
 }
 
-void DrawCell(double share, const Box& box, bool number, Svg* svg) {
+void DrawCell(double share, const SvgBox& box, bool number, Svg* svg) {
   const bool none = std::isnan(share);
   // The square root shows confusions of a few per cent.
   const double strength = none ? 0.0 : std::sqrt(std::clamp(share, 0.0, 1.0));
@@ -123,10 +123,10 @@ void DrawMatrix(const ConfusionMatrix& matrix,
   const bool numbers = classes.size() <= kMostNumbers && layout.cell >= 17.0;
   for (size_t label = 0; label < classes.size(); ++label) {
     for (size_t predicted = 0; predicted < classes.size(); ++predicted) {
-      const Box box{corner.x + layout.cell * static_cast<double>(predicted),
-                    corner.y + layout.cell * static_cast<double>(label),
-                    layout.cell,
-                    layout.cell};
+      const SvgBox box{corner.x + layout.cell * static_cast<double>(predicted),
+                       corner.y + layout.cell * static_cast<double>(label),
+                       layout.cell,
+                       layout.cell};
       DrawCell(matrix.shares[label][predicted], box, numbers, svg);
     }
   }

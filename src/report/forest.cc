@@ -61,7 +61,7 @@ Rgb VerdictColor(const MetricComparison& comparison) {
   return rises == (number->goal == Goal::kHigh) ? kBlue : kRed;
 }
 
-void DrawDifference(const MetricComparison& comparison, Box plot, double reach, Svg* svg) {
+void DrawDifference(const MetricComparison& comparison, SvgBox plot, double reach, Svg* svg) {
   const double y = plot.y + 0.5 * kForestRow;
   const double zero = plot.x + 0.5 * plot.width;
   if (comparison.equal_by_construction) {

@@ -40,7 +40,7 @@ Grid Arrange(const std::vector<LegendItem>& items, double width) {
   return grid;
 }
 
-void DrawSign(const LegendItem& item, const Box& box, Svg* svg) {
+void DrawSign(const LegendItem& item, const SvgBox& box, Svg* svg) {
   const double middle = box.y + box.height / 2.0;
   switch (item.sign) {
     case Sign::kSquare:

@@ -141,7 +141,7 @@ void DrawPanel(
   svg->AddText({corner.x, corner.y + 13.0},
                FitPixels(panel.caption, 12.5 * kBoldWidth, width),
                {.size = 12.5, .color = kInk, .bold = true});
-  const Box box{corner.x, corner.y + kCaption, size.width, size.height};
+  const SvgBox box{corner.x, corner.y + kCaption, size.width, size.height};
   svg->AddImage(box, ForDrawing(panel.raster, size));
   svg->AddRect({box.x - 0.5, box.y - 0.5, box.width + 1.0, box.height + 1.0}, {.stroke = kRule});
   double y = corner.y + kCaption + layout.cell.height + 7.0;

@@ -59,8 +59,8 @@ Totals Summarize(const std::vector<ReliabilityRow>& bins) {
 // Where the parts of one panel are.
 struct Frame {
   Point corner;
-  Box plot;
-  Box histogram;
+  SvgBox plot;
+  SvgBox histogram;
 
   UnitPlot unit() const noexcept { return {plot}; }
   double X(double confidence) const noexcept { return unit().X(confidence); }
@@ -76,7 +76,7 @@ double HeaderHeight(const std::vector<ReliabilityPanel>& panels) {
 }
 
 Frame FrameAt(Point corner, double header) {
-  const Box plot{corner.x + kAxisRoom, corner.y + header, kPlotSide, kPlotSide};
+  const SvgBox plot{corner.x + kAxisRoom, corner.y + header, kPlotSide, kPlotSide};
   return {corner, plot, {plot.x, plot.bottom() + kHistogramGap, kPlotSide, kHistogramHeight}};
 }
 
@@ -122,7 +122,7 @@ void DrawHeader(const ReliabilityPanel& panel,
 }
 
 void DrawAxes(const ReliabilityWords& words, const Frame& frame, Svg* svg) {
-  const Box& plot = frame.plot;
+  const SvgBox& plot = frame.plot;
   for (int i = 0; i <= 5; ++i) {
     const double tick = i / 5.0;
     const double x = frame.X(tick);
@@ -155,7 +155,7 @@ std::string PercentLabel(int exponent) {
 }
 
 void DrawHistogramAxis(const Frame& frame, int exponent, Svg* svg) {
-  const Box& box = frame.histogram;
+  const SvgBox& box = frame.histogram;
   for (int i = 0; i <= 2; ++i) {
     const double y = box.y + box.height * i / 2.0;
     svg->AddLine({box.x, y}, {box.right(), y}, {.color = kRule});
@@ -172,7 +172,7 @@ void DrawHistogram(const ReliabilityPanel& panel,
                    const Totals& totals,
                    const Frame& frame,
                    Svg* svg) {
-  const Box& box = frame.histogram;
+  const SvgBox& box = frame.histogram;
   const int exponent = FloorExponent(totals.least_share);
   DrawHistogramAxis(frame, exponent, svg);
   for (const ReliabilityRow& bin : panel.bins) {

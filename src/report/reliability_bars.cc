@@ -26,7 +26,7 @@ void DrawBar(
   const double left = plot.X(bin.lower);
   const double width = plot.X(bin.upper) - left;
   const double gap = std::min(1.0, 0.15 * width);
-  const Box box{left + gap / 2.0, plot.Y(high), width - gap, plot.Y(low) - plot.Y(high)};
+  const SvgBox box{left + gap / 2.0, plot.Y(high), width - gap, plot.Y(low) - plot.Y(high)};
   svg->AddRect(box, {.fill = IsFew(bin) ? Mix(color, kPaper, kFaintness) : color});
 }
 

@@ -10,7 +10,7 @@ namespace segcal {
 
 // Where the unit square of a reliability diagram lies on the page.
 struct UnitPlot {
-  Box box;
+  SvgBox box;
 
   double X(double x) const noexcept { return box.x + box.width * x; }
   double Y(double y) const noexcept { return box.bottom() - box.height * y; }

@@ -18,7 +18,7 @@ namespace {
 constexpr double kRiskMargin = 24.0;
 constexpr double kRiskTitle = 50.0;
 constexpr double kRiskAxis = 62.0;
-constexpr Box kRiskPlot{kRiskMargin + kRiskAxis, kRiskMargin + kRiskTitle, 560.0, 380.0};
+constexpr SvgBox kRiskPlot{kRiskMargin + kRiskAxis, kRiskMargin + kRiskTitle, 560.0, 380.0};
 constexpr double kRiskFooter = 54.0;
 
 // One line of the figure, from the smallest coverage to 1.
@@ -80,7 +80,7 @@ double RiskCeiling(const std::vector<RiskCurve>& curves) {
 }
 
 void DrawRiskAxes(double ceiling, Svg* svg) {
-  const Box& plot = kRiskPlot;
+  const SvgBox& plot = kRiskPlot;
   const int decimals = ceiling < 0.01 ? 4 : (ceiling < 0.1 ? 3 : 2);
   for (int i = 0; i <= 5; ++i) {
     const double share = i / 5.0;

@@ -24,7 +24,7 @@ std::string Attribute(const char* name, std::string_view value) {
   return fmt::format(" {}=\"{}\"", name, value);
 }
 
-std::string BoxAttributes(const Box& box) {
+std::string BoxAttributes(const SvgBox& box) {
   return Attribute("x", box.x) + Attribute("y", box.y) + Attribute("width", box.width) +
          Attribute("height", box.height);
 }
@@ -79,7 +79,7 @@ Svg::Svg(double width, double height, std::string_view title) {
   AddRect({0.5, 0.5, width - 1.0, height - 1.0}, {.fill = kPaper, .stroke = kRule, .radius = 8.0});
 }
 
-void Svg::AddRect(const Box& box, const Paint& paint) {
+void Svg::AddRect(const SvgBox& box, const Paint& paint) {
   body_ += "<rect" + BoxAttributes(box);
   if (paint.radius > 0.0) body_ += Attribute("rx", paint.radius);
   body_ += Attribute("fill", paint.fill ? HexColor(*paint.fill) : "none");
@@ -125,7 +125,7 @@ void Svg::AddText(Point at, std::string_view text, const TextStyle& style) {
   body_ += ">" + EscapeXml(text) + "</text>\n";
 }
 
-void Svg::AddImage(const Box& box, const RgbImage& image) {
+void Svg::AddImage(const SvgBox& box, const RgbImage& image) {
   const bool is_enlarged = static_cast<double>(image.width) < box.width;
   body_ += "<image" + BoxAttributes(box) + " preserveAspectRatio=\"none\"";
   if (is_enlarged) body_ += " style=\"image-rendering:pixelated\"";

@@ -17,7 +17,7 @@ struct Point {
   double y = 0.0;
 };
 
-struct Box {
+struct SvgBox {
   double x = 0.0;
   double y = 0.0;
   double width = 0.0;
@@ -62,14 +62,14 @@ class Svg {
   // A white card with a hairline frame; `title` is for screen readers and tooltips.
   Svg(double width, double height, std::string_view title);
 
-  void AddRect(const Box& box, const Paint& paint);
+  void AddRect(const SvgBox& box, const Paint& paint);
   void AddLine(Point from, Point to, const LineStyle& style);
   // Nothing for fewer than two points.
   void AddPolyline(const std::vector<Point>& points, const LineStyle& style);
   // `at` is on the baseline.
   void AddText(Point at, std::string_view text, const TextStyle& style);
   // The picture stretched to the box, inside the file. Pixels stay visible when enlarged.
-  void AddImage(const Box& box, const RgbImage& image);
+  void AddImage(const SvgBox& box, const RgbImage& image);
 
   std::string Finish() &&;
 

@@ -25,7 +25,7 @@ struct Element {
     const auto found = attributes.find(key);
     return found != attributes.end() && found->second == value;
   }
-  Box box() const { return {Number("x"), Number("y"), Number("width"), Number("height")}; }
+  SvgBox box() const { return {Number("x"), Number("y"), Number("width"), Number("height")}; }
 };
 
 // The elements in order of their start tags. Throws std::runtime_error where the text is not

@@ -80,7 +80,7 @@ std::string DecodeBase64(std::string_view text) {
   return bytes;
 }
 
-Box TextBox(const Element& text) {
+SvgBox TextBox(const Element& text) {
   const double size = text.Number("font-size");
   const double width = TextPixels(text.text, size);
   double x = text.Number("x");
@@ -89,7 +89,7 @@ Box TextBox(const Element& text) {
   return {x, text.Number("y") - 0.75 * size, width, 0.95 * size};
 }
 
-bool Overlap(const Box& a, const Box& b) {
+bool Overlap(const SvgBox& a, const SvgBox& b) {
   return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
@@ -164,13 +164,13 @@ void ExpectGoodLayout(const std::string& svg) {
   const std::vector<Element> elements = ReadSvg(svg);
   const double width = elements[0].Number("width");
   const double height = elements[0].Number("height");
-  std::vector<std::pair<Box, std::string>> boxes;
+  std::vector<std::pair<SvgBox, std::string>> boxes;
   for (const Element& element : elements) {
     if (element.name == "rect" || element.name == "image") {
       boxes.push_back({element.box(), element.name});
     }
   }
-  std::vector<std::pair<Box, std::string>> texts;
+  std::vector<std::pair<SvgBox, std::string>> texts;
   for (const Element& text : Select(elements, "text")) {
     if (text.attributes.count("transform") == 0) texts.push_back({TextBox(text), text.text});
   }

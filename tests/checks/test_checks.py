@@ -5,10 +5,12 @@ import dependencies
 import equations
 import manners
 import method_files
+import one_definition
 import public_headers
 import pytest
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+BOX = "namespace segcal {\nstruct Box {\n};\n}  // namespace segcal\n"
 CLEAN = {
     "include/segcal/error.h": SPDX + "#include <string>\n",
     "include/segcal/model.h": SPDX + '#include <span>\n#include "segcal/error.h"\n',
@@ -26,6 +28,9 @@ CLEAN = {
                                     'const MetricInfo kScores{.name = "scores"};\n',
     "src/metrics/scores_test.cc": SPDX + "// (P1)\n",
     "docs/methods/scores.md": "| `nll` | 1/n sum | (P1) | low |\n",
+    "src/optim/box.h": SPDX + BOX,
+    "src/simulate/box.cc": SPDX + "namespace segcal {\nnamespace {\nstruct Box {\n};\n"
+                                  "}  // namespace\n}  // namespace segcal\n",
     "src/optim/newton.cc": SPDX + "#include <Eigen/Core>\n",
     "src/kernels/nll_for_test.h": SPDX + '#include "tests/support/scene.h"\n',
     "src/kernels/nll_for_test.cc": SPDX + '#include "data/stream.h"\n#include <thread>\n',
@@ -51,7 +56,7 @@ def fixture_tree(tmp_path):
     return plant
 
 
-ALL = [dependencies, equations, manners, method_files, public_headers]
+ALL = [dependencies, equations, manners, method_files, one_definition, public_headers]
 
 
 @pytest.mark.parametrize("check", ALL, ids=lambda check: check.__name__)
@@ -101,6 +106,8 @@ PLANTED = [
     (method_files, "docs/methods/scores.md", "`scores`\n", "does not mention `nll`"),
     (equations, "docs/methods/scores.md", "see (P1) and others\n", "cites (P1)"),
     (method_files, "docs/formats.md", "nothing\n", "does not mention .npy"),
+    (one_definition, "src/report/box.h", BOX, "segcal::Box is also defined in src/optim/box.h"),
+    (one_definition, "src/core/a.cc", "namespace segcal {\nclass Box final : A {\n", "in src/core/a.cc"),
     (public_headers, "include/segcal/a.h", "#include <fmt/core.h>\n", "must not include fmt/"),
     (public_headers, "include/segcal/a.h", "#include <png.h>\n", "must not include png.h"),
     (public_headers, "include/segcal/a.h", '#include "core/file.h"\n', "must not include core/"),
