@@ -10,6 +10,9 @@ from typing import Any
 
 from . import _core
 from ._arrays import as_array, find_layout, is_array
+from ._core import Dataset as CoreDataset
+from ._core import Model as CoreModel
+from ._files import check_output
 
 
 class Members(tuple[Any, ...]):
@@ -42,15 +45,35 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-class Dataset:
+class Described:
+    """What data sets and models both say about predictions."""
+
+    __slots__ = ()
+    _core: CoreDataset | CoreModel
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the classes, in the order of channels."""
+        return self._core.classes
+
+    @property
+    def input(self) -> str:
+        """What predictions are: "logits", "log_probabilities" or "probabilities"."""
+        return self._core.input
+
+
+class Dataset(Described):
     """A list of cases and what they share; `Dataset.load(path)` reads one that `segcal index` has written.
 
-    Arrays are not copied and must stay as they are while the data set is used.
+    Arrays are not copied and must stay as they are while the data set is used. `colors` are "#rrggbb" of every
+    class, for pictures.
     """
+
+    _core: CoreDataset
 
     def __init__(self, cases: Iterable[Any] = (), *, classes: Sequence[str] | None = None, input: str = "logits",
                  ignore_index: int | None = None, background: int | None = None, name: str = "",
-                 label_map: Mapping[int, int] | None = None) -> None:
+                 label_map: Mapping[int, int] | None = None, colors: Sequence[str] | None = None) -> None:
         self._core = _core.Dataset()
         self._arrays: list[Any] = []  # what the cases are views of
         self._core.name = name
@@ -61,11 +84,13 @@ class Dataset:
             self._core.label_map = dict(label_map)
         if classes is not None:
             self._core.classes = [str(label) for label in classes]
+        if colors is not None:
+            self._core.colors = [str(color) for color in colors]
         for entry in cases:
             self.add(entry)
 
     @classmethod
-    def _of(cls, core: _core.Dataset, arrays: list[Any]) -> Dataset:
+    def _of(cls, core: CoreDataset, arrays: list[Any]) -> Dataset:
         self = cls.__new__(cls)
         self._core, self._arrays = core, arrays
         return self
@@ -75,9 +100,9 @@ class Dataset:
         """Reads a data set file, or the dataset.json of a folder."""
         return cls._of(_core.load_dataset(os.fspath(path)), [])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the data set file; all arrays must be files."""
-        self._core.save(os.fspath(path))
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the data set file; all arrays must be files. Over what is no data set only with `force`."""
+        self._core.save(check_output(path, _core.FileKind.dataset, force=force))
 
     def add(self, entry: Any, labels: Any = None) -> None:
         """Adds a `Case`, a prediction with its labels, or a pair of them; a batch becomes a case for each image."""
@@ -106,14 +131,9 @@ class Dataset:
         return self._core.name
 
     @property
-    def classes(self) -> list[str]:
-        """Names of the classes, in the order of channels."""
-        return self._core.classes
-
-    @property
-    def input(self) -> str:
-        """What predictions are: "logits", "log_probabilities" or "probabilities"."""
-        return self._core.input
+    def colors(self) -> list[str]:
+        """Colours of the classes in pictures, "#rrggbb" each; empty where they are ours."""
+        return self._core.colors
 
     @property
     def ignore_index(self) -> int | None:

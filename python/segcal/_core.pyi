@@ -28,10 +28,13 @@ class Case:
 class Dataset:
     name: str
     classes: list[str]
+    colors: list[str]
     input: str
     ignore_label: int | None
     background: int | None
     label_map: dict[int, int]
+    folder: str
+    file: str
     @property
     def cases(self) -> list[Case]: ...
     def __init__(self, other: Dataset = ...) -> None: ...
@@ -55,10 +58,13 @@ class IndexOptions:
     classes: list[str]
     nnunet: str
     nnunet_folders: list[str]
+    batch: bool
     group_by_fold: bool
     ignore_label: int | None
     background: int | None
     label_map: str
+    label_set: str
+    layout: str
     splits: list[tuple[str, float]]
     seed: int
 
@@ -71,6 +77,8 @@ class Model:
     input: str
     translation_invariant: bool
     preserves: str
+    file: str
+    num_members: int
     report: str
     num_parameters: tuple[int, int]
     inverse_temperature: float | None
@@ -88,6 +96,7 @@ class FitOptions:
     split: str
     validation: str
     search: int | None
+    select: str
     seed: int
     checkpoint: str
     resume: bool
@@ -102,6 +111,8 @@ class ApplyOptions:
     write: list[str]
     format: str
     dtype: str
+    compress: bool
+    force: bool
 
 class NnunetApplyOptions:
     run: RunOptions
@@ -117,6 +128,8 @@ class Statistics:
 class StatisticsOptions:
     metrics: list[str]
     reference: str
+    pairs: list[tuple[str, str]]
+    test: str
     replicates: int
     level: float
     seed: int
@@ -193,11 +206,17 @@ class SimulateOptions:
     member_noise: float
     ignore_fraction: float
     splits: list[tuple[str, float]]
+    dtype: str
+    input: str
     threads: int
 
 def simulate(folder: str, options: SimulateOptions,
              listener: Callable[[str, int, int, str], bool | None] | None) -> str: ...
-def inspect(dataset: Dataset, run: RunOptions) -> str: ...
+
+class DatasetSummary:
+    def to_json(self) -> str: ...
+
+def inspect(dataset: Dataset, run: RunOptions) -> DatasetSummary: ...
 
 class CalibratorDescription:
     name: str
@@ -229,15 +248,136 @@ class TableForm:
     latex: TableForm
     csv: TableForm
 
-def evaluation_tables(result: EvaluateResult, names: Sequence[str], form: TableForm) -> list[str]: ...
+def evaluation_tables(result: EvaluateResult, names: Sequence[str], form: TableForm,
+                      per_class: bool) -> list[str]: ...
+def table_metrics(result: EvaluateResult, names: Sequence[str]) -> list[str]: ...
+def sorted_by(result: EvaluateResult, metric: str) -> EvaluateResult: ...
 
 class CaseFigureOptions:
     run: RunOptions
     case_id: str
 
+class FreeEnergyFigureOptions:
+    run: RunOptions
+    case_ids: list[str]
+
+def with_baselines(dataset: Dataset, models: Sequence[Model]) -> list[Model]: ...
 def reliability_figure(result: EvaluateResult) -> str: ...
 def class_reliability_figure(result: EvaluateResult) -> str: ...
 def region_reliability_figure(result: EvaluateResult) -> str: ...
+def risk_coverage_figure(result: EvaluateResult) -> str: ...
+def confusion_figure(result: EvaluateResult) -> str: ...
+def forest_figure(result: EvaluateResult, names: Sequence[str]) -> str: ...
+def pair_forest_figure(statistics: Statistics, result: EvaluateResult, names: Sequence[str]) -> str: ...
 def case_figure(dataset: Dataset, models: Sequence[Model], result: EvaluateResult,
                 options: CaseFigureOptions) -> str: ...
+def evaluation_figures(dataset: Dataset, models: Sequence[Model], result: EvaluateResult,
+                       options: CaseFigureOptions) -> list[tuple[str, str]]: ...
+def free_energy_figure(dataset: Dataset, summary: DatasetSummary, options: FreeEnergyFigureOptions) -> str: ...
+
+class FileKind:
+    dataset: FileKind
+    model: FileKind
+    metrics: FileKind
+    table: FileKind
+    figure: FileKind
+    array: FileKind
+    checkpoint: FileKind
+
+class OutputCheck:
+    def __init__(self, force: bool) -> None: ...
+    def reads(self, file: str) -> None: ...
+    def reads_dataset(self, dataset: Dataset) -> None: ...
+    def writes(self, file: str, kind: FileKind) -> None: ...
+    def writes_into(self, folder: str) -> None: ...
+
 def write_text(path: str, text: str) -> None: ...
+def write_bytes(path: str, bytes: bytes) -> None: ...
+def create_folder(path: str) -> None: ...
+
+class Study:
+    statistics: Statistics
+    repeats: list[EvaluateResult]
+    def to_json(self) -> str: ...
+    @staticmethod
+    def from_json(text: str, where: str) -> Study: ...
+    def cases_csv(self) -> str: ...
+
+class StudyRun:
+    dataset: str
+    shifts: list[tuple[str, str]]
+    command: str
+    def to_json(self) -> str: ...
+
+class NamedTable:
+    name: str
+    title: str
+    def render(self, form: TableForm) -> str: ...
+
+def study_tables(study: Study) -> list[NamedTable]: ...
+def write_study(folder: str, study: Study) -> None: ...
+
+class RecommendOptions:
+    score: str
+    preserves: str
+    translation_invariant: bool
+
+class CompareOptions:
+    run: RunOptions
+    pipelines: list[str]
+    repeats: int
+    split: list[float]
+    seed: int
+    search: int | None
+    select: str
+    families: list[str]
+    metrics: dict[str, dict[str, str]]
+    pairs: list[tuple[str, str]]
+    replicates: int
+    level: float
+    paper_objective: bool
+    calibration_cases: list[int]
+    ece_bins: list[int]
+    ace_bins: list[int]
+    members: list[int]
+    recommend: RecommendOptions
+    folder: str
+    resume: bool
+    def add_shift(self, name: str, dataset: Dataset) -> None: ...
+
+def compare(dataset: Dataset, options: CompareOptions) -> Study: ...
+def fit_auto(dataset: Dataset, options: FitOptions, recommend: RecommendOptions) -> tuple[Model, list[str]]: ...
+
+class ReportOptions:
+    run: RunOptions
+    dataset: str
+    cases: int
+    case_ids: list[str]
+    max_bytes: int
+
+class ReportResult:
+    html: str
+    explored: int
+    missing: str
+
+def make_report(folder: str, options: ReportOptions) -> ReportResult: ...
+
+class OnnxOptions:
+    outputs: list[str]
+    prefix: str
+    pool_type: str
+    members: int
+    spatial_axes: int
+    input_type: str
+    opset: int
+
+class OnnxJoin:
+    outputs: list[str]
+    keep_outputs: bool
+    image: str
+
+def list_onnx_outputs() -> list[str]: ...
+def to_onnx(model: Model, options: OnnxOptions) -> bytes: ...
+def append_to_onnx(model: Model, segmenter: bytes, join: OnnxJoin, options: OnnxOptions) -> bytes: ...
+def export_onnx(model: Model, path: str, options: OnnxOptions) -> None: ...
+def append_to_onnx_file(model: Model, segmenter: str, path: str, join: OnnxJoin, options: OnnxOptions) -> None: ...

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ import numpy as np
 from . import _core
 from ._cases import Dataset, as_dataset
 from ._figures import Figure, table_html
+from ._files import check_output
 from ._model import Model
-from ._reports import reliability_bins
+from ._reports import Result, reliability_bins
 from ._run import Listener, fill, listening, running
 
-_FORMS = {"text": _core.TableForm.text, "markdown": _core.TableForm.markdown, "latex": _core.TableForm.latex,
-          "csv": _core.TableForm.csv}
+FORMS = {"text": _core.TableForm.text, "markdown": _core.TableForm.markdown, "latex": _core.TableForm.latex,
+         "csv": _core.TableForm.csv}
 
 
 class Evaluation:
@@ -78,16 +79,29 @@ class Evaluation:
                    ("lower", "upper", "count", "correct", "confidence_sum")}
         return reliability_bins(columns)
 
-    def table(self, metrics: Sequence[str] = (), form: str = "text") -> str:
-        """The numbers as a table: text, markdown, latex or csv."""
-        if form not in _FORMS:
-            raise ValueError(f"form {form!r}; one of {', '.join(_FORMS)} is required")
-        return "\n".join(_core.evaluation_tables(self._core, list(metrics), _FORMS[form]))
+    def table(self, metrics: Sequence[str] = (), form: str = "text", *, per_class: bool = False,
+              sort: str | None = None) -> str:
+        """The numbers as a table: text, markdown, latex or csv.
 
-    def figure(self, kind: str = "reliability") -> Figure:
-        """A picture that shows itself in a notebook: reliability, classes, or regions."""
-        makers = {"reliability": _core.reliability_figure, "classes": _core.class_reliability_figure,
-                  "regions": _core.region_reliability_figure}
+        `per_class` adds a table by class; `sort` names the metric that pipelines are put in order by.
+        """
+        if form not in FORMS:
+            raise ValueError(f"form {form!r}; one of {', '.join(FORMS)} is required")
+        shown = self._core if sort is None else _core.sorted_by(self._core, sort)
+        return "\n".join(_core.evaluation_tables(shown, list(metrics), FORMS[form], per_class))
+
+    def figure(self, kind: str = "reliability", metrics: Sequence[str] = ()) -> Figure:
+        """A picture that shows itself in a notebook.
+
+        Kinds: reliability, classes, regions, risk_coverage, confusion; with statistics forest (differences from
+        the reference) and pairs, whose columns are `metrics`.
+        """
+        makers: dict[str, Callable[[_core.EvaluateResult], str]] = {
+            "reliability": _core.reliability_figure, "classes": _core.class_reliability_figure,
+            "regions": _core.region_reliability_figure, "risk_coverage": _core.risk_coverage_figure,
+            "confusion": _core.confusion_figure, "forest": lambda core: _core.forest_figure(core, list(metrics)),
+            "pairs": lambda core: "" if core.statistics is None else _core.pair_forest_figure(
+                core.statistics, core, list(metrics))}
         if kind not in makers:
             raise ValueError(f"figure {kind!r}; one of {', '.join(makers)} is required")
         svg = makers[kind](self._core)
@@ -95,14 +109,20 @@ class Evaluation:
             raise ValueError(f"figure {kind!r}: its metrics were not computed")
         return Figure(svg)
 
-    def case_figure(self, case: str = "") -> Figure:
-        """A slice of one case: labels, prediction, errors, confidence before and after."""
+    def _draw(self, maker: Callable[..., Any], case: str) -> Any:
         if self._dataset is None:
             raise ValueError("a picture of a case needs the data; this evaluation was read from a file")
         with running(progress=False) as run:
             options = fill(_core.CaseFigureOptions(), run=run, case_id=case)
-            models = [model._core for model in self._models]
-            return Figure(_core.case_figure(self._dataset._core, models, self._core, options))
+            return maker(self._dataset._core, [model._core for model in self._models], self._core, options)
+
+    def case_figure(self, case: str = "") -> Figure:
+        """A slice of one case: labels, prediction, errors, confidence before and after."""
+        return Figure(self._draw(_core.case_figure, case))
+
+    def figures(self, case: str = "") -> dict[str, Figure]:
+        """All pictures that there are numbers for, by the file names that `segcal evaluate --figures` gives them."""
+        return {name: Figure(svg) for name, svg in self._draw(_core.evaluation_figures, case)}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as the file of `segcal evaluate -o` has it."""
@@ -116,9 +136,11 @@ class Evaluation:
         """A row per pipeline and case, and the aggregates."""
         return self._core.to_csv()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the metrics file."""
-        _core.write_text(os.fspath(path), self.to_json())
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the metrics file; over a file that is none, or that was read, only with `force`."""
+        reads = [model._core.file for model in self._models]
+        data = [] if self._dataset is None else [self._dataset._core]
+        _core.write_text(check_output(path, _core.FileKind.metrics, force=force, reads=[*reads, *data]), self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
@@ -143,16 +165,27 @@ def _numbers(values: Mapping[str, float | None]) -> dict[str, float]:
 
 def evaluate(models: Any, logits: Any, labels: Any = None, *, metrics: Sequence[str] | None = None,
              options: Mapping[str, Mapping[str, Any]] | None = None, statistics: bool | Mapping[str, Any] = False,
-             input: str | None = None, classes: Sequence[str] | None = None, ignore_index: int | None = None,
-             background: int | None = None, mask: Any = None, image: Any = None, layout: str | None = None,
-             name: str | None = None, split: str | None = None, threads: int | None = None,
-             memory: int | None = None, skip_bad: bool | None = None,
+             baselines: bool = False, input: str | None = None, classes: Sequence[str] | None = None,
+             ignore_index: int | None = None, background: int | None = None, mask: Any = None, image: Any = None,
+             layout: str | None = None, name: str | None = None, split: str | None = None,
+             threads: int | None = None, memory: int | None = None, skip_bad: bool | None = None,
              progress: bool | Listener | None = None) -> Evaluation:
     """All metrics of models, or of uncalibrated baselines such as "none(z)", in one pass over the predictions.
 
     `logits` and `labels` are as for `fit`. `metrics` names metrics or families; None is all but those that keep
     every voxel in memory. `options` are those of families: {"calibration_error": {"bins": 15}}. `statistics`
-    adds intervals and tests over cases: True, or a dictionary with replicates, level, seed, reference.
+    adds intervals and tests over cases: True, or a dictionary with replicates, level, seed, reference, metrics,
+    pairs [(first, second)] and test ("wilcoxon", "mann_whitney"). `baselines` adds the uncalibrated prediction
+    of every pooling, which pictures show as "before".
+
+    >>> import numpy as np, segcal
+    >>> rng = np.random.default_rng(0)
+    >>> logits = rng.normal(size=(4, 3, 32, 32)).astype("float32") * 3
+    >>> labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(1)
+    >>> model = segcal.fit(logits[:2], labels[:2], "ts")
+    >>> result = segcal.evaluate(["none(z)", model], logits[2:], labels[2:])
+    >>> result["ts"]["nll"] < result["none"]["nll"]
+    True
     """
     listed = [models] if isinstance(models, (Model, str)) else list(models)
     if not listed:
@@ -163,34 +196,60 @@ def evaluate(models: Any, logits: Any, labels: Any = None, *, metrics: Sequence[
         classes = classes if classes is not None else fitted[0].classes
     data = as_dataset(logits, labels, mask=mask, image=image, layout=layout, input=input, classes=classes,
                       ignore_index=ignore_index, background=background, name=name, needs_labels=True)
+    if split is not None:  # pictures show cases of it alone
+        data = data.split(split)
     chosen = [Model(_core.baseline(data._core, model)) if isinstance(model, str) else model for model in listed]
-    texts = {family: {key: _text(value) for key, value in values.items()} for family, values in (options or {}).items()}
+    if baselines:
+        chosen = [Model(core) for core in _core.with_baselines(data._core, [model._core for model in chosen])]
+    families = None if metrics is None else list(metrics)
     with running(threads=threads, memory=memory, skip_bad=skip_bad, progress=progress) as run:
-        settings = fill(_core.EvaluateOptions(), run=run, split=split, metrics=texts,
-                        families=None if metrics is None else list(metrics))
+        settings = fill(_core.EvaluateOptions(), run=run, split=split, metrics=as_texts(options), families=families)
         result = _core.evaluate(data._core, [model._core for model in chosen], settings)
     if statistics:
-        given = {} if statistics is True else dict(statistics)
+        given = {"metrics": _core.table_metrics(result, families or []),
+                 **({} if statistics is True else dict(statistics))}
         with listening(progress) as listener:
             result.statistics = _core.compute_statistics(
                 [result], fill(_core.StatisticsOptions(), threads=threads, **given), listener)
     return Evaluation(result, data, chosen)
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """An option as the library reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(as_text, value))
     return str(value)
 
 
+def as_texts(options: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, str]] | None:
+    """Options of families of metrics as the library reads them."""
+    if options is None:
+        return None
+    return {family: {key: as_text(value) for key, value in values.items()} for family, values in options.items()}
+
+
+class Inspection(Result):
+    """What `inspect` found in a data set: `cases`, `classes`, `label_counts`, `free_energy`, `methods`, `warnings`."""
+
+    def __init__(self, core: _core.DatasetSummary, dataset: Dataset) -> None:
+        super().__init__(json.loads(core.to_json()))
+        self.__dict__.update(_core=core, _dataset=dataset)
+
+    def figure(self, cases: Sequence[str] = ()) -> Figure:
+        """The free energy of some cases, a slice of each, under the spread over all."""
+        with running(progress=False) as run:
+            options = fill(_core.FreeEnergyFigureOptions(), run=run, case_ids=list(cases))
+            return Figure(_core.free_energy_figure(self.__dict__["_dataset"]._core, self.__dict__["_core"], options))
+
+
 def inspect(logits: Any, labels: Any = None, *, threads: int | None = None, memory: int | None = None,
-            progress: bool | Listener | None = None, **fields: Any) -> dict[str, Any]:
+            progress: bool | Listener | None = None, **fields: Any) -> Inspection:
     """What is in a data set: shapes, class balance, free energy, and what each method would fit."""
     data = as_dataset(logits, labels, **fields)
     with running(threads=threads, memory=memory, progress=progress) as run:
-        summary: dict[str, Any] = json.loads(_core.inspect(data._core, run))
-    return summary
+        return Inspection(_core.inspect(data._core, run), data)
 
 
 def simulate(folder: str | os.PathLike[str], *, progress: bool | Listener | None = None, **options: Any) -> Dataset:

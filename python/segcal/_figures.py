@@ -9,6 +9,7 @@ import os
 from html import escape
 
 from . import _core
+from ._files import check_output
 
 
 class Figure:
@@ -17,9 +18,9 @@ class Figure:
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file."""
-        _core.write_text(os.fspath(path), self.svg)
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the file; over one that is no figure of ours only with `force`."""
+        _core.write_text(check_output(path, _core.FileKind.figure, force=force), self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg

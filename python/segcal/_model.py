@@ -12,37 +12,34 @@ import numpy as np
 
 from . import _core
 from ._arrays import Layout, as_array, as_output, find_layout, is_array, like
-from ._cases import Case, Members, _is_numbers, as_dataset, members_of
+from ._cases import Case, Described, Members, _is_numbers, as_dataset, members_of
+from ._core import Model as CoreModel
+from ._files import check_output
+from ._onnx import to_onnx as _to_onnx
 from ._reports import FitReport, Verification
 from ._run import Listener, fill, running
 
 PER_CLASS = "probabilities"
 
 
-class Model:
+class Model(Described):
     """What `fit` and `load` return: a map from predictions to probabilities one can trust. Immutable."""
 
-    __slots__ = ("_core", "skipped")
+    __slots__ = ("_core", "notes", "skipped")
 
-    def __init__(self, core: _core.Model, skipped: Sequence[str] = ()) -> None:
+    _core: CoreModel
+
+    def __init__(self, core: CoreModel, skipped: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
         self._core = core
         self.skipped: tuple[str, ...] = tuple(skipped)
         """Cases that the fit left out, and why (`skip_bad=True`)."""
+        self.notes: tuple[str, ...] = tuple(notes)
+        """Why `fit(..., "auto")` has chosen this method, and what may void that."""
 
     @property
     def pipeline(self) -> str:
         """The calibrator, its pooling and its options: "ts(z)"."""
         return self._core.pipeline
-
-    @property
-    def classes(self) -> list[str]:
-        """Names of the classes, in the order of channels."""
-        return self._core.classes
-
-    @property
-    def input(self) -> str:
-        """What it takes: "logits", "log_probabilities" or "probabilities"."""
-        return self._core.input
 
     @property
     def preserves(self) -> str:
@@ -79,9 +76,34 @@ class Model:
         """A model from the text of its file."""
         return cls(_core.Model.from_json(text, "model"))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file: it appears complete or not at all."""
-        self._core.save(os.fspath(path))
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the model file: it appears complete or not at all, and over what is no model only with `force`."""
+        self._core.save(check_output(path, _core.FileKind.model, force=force))
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, outputs: Sequence[str] | None = None,
+                members: int | None = None, spatial_axes: int | None = None, dtype: Any = None, opset: int | None = None,
+                pool_dtype: Any = None, prefix: str | None = None, append_to: Any = None,
+                output_name: str | Sequence[str] | None = None, keep_output: bool | None = None,
+                image_name: str | None = None) -> bytes | None:
+        """An ONNX graph that does what the model does, as `segcal export`: its bytes, or the file `path`.
+
+        `outputs` are of "probabilities", "labels" and "confidence"; `spatial_axes` 2 or 3; `members` inputs are
+        pooled inside. `append_to`, a path, bytes or an onnx.ModelProto, is a segmenter to put the calibrator
+        behind; `output_name` is its output that becomes calibrated ("logits" unless stated; one for each
+        member), and stays an output with `keep_output`.
+
+        >>> import numpy as np, segcal
+        >>> rng = np.random.default_rng(0)
+        >>> logits = rng.normal(size=(500, 3)).astype("float32")
+        >>> model = segcal.fit(logits, logits.argmax(1) * (rng.random(500) < 0.8), "ts")
+        >>> graph = model.to_onnx(outputs=["probabilities", "labels"], spatial_axes=3)
+        >>> isinstance(graph, bytes)
+        True
+        """
+        return _to_onnx(self._core, path, append_to, {"members": members, "dtype": dtype, "opset": opset},
+                        {"output_name": output_name, "keep_output": keep_output, "image_name": image_name}, dtype,
+                        pool_dtype, outputs=None if outputs is None else list(outputs), prefix=prefix, members=members,
+                        spatial_axes=spatial_axes, opset=opset)
 
     def predict_proba(self, logits: Any, *, out: Any = None, mask: Any = None, image: Any = None,
                       layout: str | None = None, dtype: Any = np.float32, threads: int | None = None) -> Any:
@@ -139,12 +161,16 @@ class Model:
 
     def apply_files(self, dataset: Any, folder: str | os.PathLike[str], *, split: str | None = None,
                     write: Sequence[str] | None = None, format: str | None = None, dtype: Any = None,
-                    threads: int | None = None, memory: int | None = None, skip_bad: bool | None = None,
+                    compress: bool | None = None, force: bool | None = None, threads: int | None = None,
+                    memory: int | None = None, skip_bad: bool | None = None,
                     progress: bool | Listener | None = None) -> dict[str, Any]:
-        """What `segcal apply` does: writes a file per case of a data set into a folder, in bounded memory."""
+        """What `segcal apply` does: writes a file per case of a data set into a folder, in bounded memory.
+
+        Files that are read, or that are no arrays, are written over only with `force`.
+        """
         data = as_dataset(dataset)
         with running(threads=threads, memory=memory, skip_bad=skip_bad, progress=progress) as run:
-            options = fill(_core.ApplyOptions(), run=run, split=split, format=format,
+            options = fill(_core.ApplyOptions(), run=run, split=split, format=format, compress=compress, force=force,
                            write=None if write is None else list(write),
                            dtype=None if dtype is None else np.dtype(dtype).name)
             result: dict[str, Any] = json.loads(
@@ -152,12 +178,15 @@ class Model:
         return result
 
     def apply_nnunet(self, inputs: Any, folder: str | os.PathLike[str], *, images: str | None = None,
-                     overwrite: bool | None = None, threads: int | None = None, memory: int | None = None,
+                     force: bool | None = None, threads: int | None = None, memory: int | None = None,
                      progress: bool | Listener | None = None) -> dict[str, Any]:
-        """What `segcal apply --nnunet` does: a folder of calibrated predictions that nnU-Net's own tools read."""
+        """What `segcal apply --nnunet` does: a folder of calibrated predictions that nnU-Net's own tools read.
+
+        It must be new or empty; `force` writes into any other.
+        """
         folders = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
         with running(threads=threads, memory=memory, progress=progress) as run:
-            options = fill(_core.NnunetApplyOptions(), run=run, images=images, overwrite=overwrite)
+            options = fill(_core.NnunetApplyOptions(), run=run, images=images, overwrite=force)
             result: dict[str, Any] = json.loads(_core.apply_nnunet(
                 self._core, [os.fspath(path) for path in folders], os.fspath(folder), options))
         return result

@@ -22,7 +22,7 @@ import numpy as np
 
 from . import _core
 from ._cases import as_dataset
-from ._evaluate import _text
+from ._evaluate import as_text
 from ._reports import reliability_bins
 from ._run import fill, running
 
@@ -145,7 +145,7 @@ def _family_options(names: Sequence[str], options: Mapping[str, Any]) -> dict[st
             there = sorted({option for family in chosen for option in known[family]})
             raise TypeError(f"{key}: not an option of {', '.join(names)}; there are {', '.join(there) or 'none'}")
         for family in homes:
-            found.setdefault(family, {})[key] = _text(value)
+            found.setdefault(family, {})[key] = as_text(value)
     return found
 
 

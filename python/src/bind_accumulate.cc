@@ -3,12 +3,6 @@
 #include "segcal/accumulate.h"
 
 namespace segcal::python {
-namespace {
-
-nb::bytes BytesOf(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
-}  // namespace
-
 void BindAccumulate(nb::module_& m) {
   nb::class_<MetricValue>(m, "MetricValue")
       .def_ro("name", &MetricValue::name)

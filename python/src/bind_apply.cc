@@ -18,14 +18,6 @@ ArraySpan* FindSpan(ApplyOutputs& out, const std::string& name) {
           "\"; in memory there are probabilities, labels, confidence, entropy, temperature");
 }
 
-DType ParseDType(const std::string& name) {
-  for (const DType dtype : {DType::kF16, DType::kF32}) {
-    if (name == Name(dtype)) return dtype;
-  }
-  throw Error(ErrorCode::kInvalidArgument,
-              "dtype \"" + name + "\"; float16 or float32 is required");
-}
-
 void BindNnunet(nb::module_& m) {
   nb::class_<NnunetApplyOptions>(m, "NnunetApplyOptions")
       .def(nb::init<>())
@@ -71,10 +63,14 @@ void BindApply(nb::module_& m) {
       .def_rw("split", &ApplyOptions::split)
       .def_rw("write", &ApplyOptions::write)
       .def_rw("format", &ApplyOptions::format)
+      .def_rw("compress", &ApplyOptions::compress)
+      .def_rw("force", &ApplyOptions::force)
       .def_prop_rw(
           "dtype",
           [](const ApplyOptions& self) { return Name(self.dtype); },
-          [](ApplyOptions& self, const std::string& name) { self.dtype = ParseDType(name); });
+          [](ApplyOptions& self, const std::string& name) {
+            self.dtype = FloatType(name, {DType::kF16, DType::kF32});
+          });
   m.def(
       "apply_files",
       [](const Model& model,

@@ -56,6 +56,7 @@ void BindDataset(nb::module_& m) {
       .def(nb::init<const Dataset&>())
       .def_rw("name", &Dataset::name)
       .def_rw("classes", &Dataset::classes)
+      .def_rw("colors", &Dataset::colors)
       .def_prop_rw(
           "input",
           [](const Dataset& self) { return std::string(self.input ? Name(*self.input) : ""); },
@@ -63,6 +64,8 @@ void BindDataset(nb::module_& m) {
       .def_rw("ignore_label", &Dataset::ignore_label, nb::for_setter(nb::arg("value").none()))
       .def_rw("background", &Dataset::background, nb::for_setter(nb::arg("value").none()))
       .def_rw("label_map", &Dataset::label_map)
+      .def_ro("folder", &Dataset::folder)
+      .def_ro("file", &Dataset::file)
       .def_prop_ro("cases", [](const Dataset& self) { return self.cases; })
       .def("add", [](Dataset& self, const Case& entry) { self.cases.push_back(entry); })
       .def("put_into_split",

@@ -10,6 +10,14 @@ void BindStatistics(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("metrics", &StatisticsOptions::metrics)
       .def_rw("reference", &StatisticsOptions::reference)
+      .def_prop_rw(
+          "pairs",
+          [](const StatisticsOptions& self) { return NamesOf(self.pairs); },
+          [](StatisticsOptions& self, const Pairs& pairs) { self.pairs = PairsOf(pairs); })
+      .def_prop_rw(
+          "test",
+          [](const StatisticsOptions& self) { return Name(self.test); },
+          [](StatisticsOptions& self, const std::string& name) { self.test = ParseRankTest(name); })
       .def_rw("replicates", &StatisticsOptions::replicates)
       .def_rw("level", &StatisticsOptions::level)
       .def_rw("seed", &StatisticsOptions::seed)
@@ -28,6 +36,18 @@ void BindStatistics(nb::module_& m) {
 }
 
 }  // namespace
+
+std::vector<PipelinePair> PairsOf(const Pairs& names) {
+  std::vector<PipelinePair> pairs;
+  for (const auto& [first, second] : names) pairs.push_back({first, second});
+  return pairs;
+}
+
+Pairs NamesOf(const std::vector<PipelinePair>& pairs) {
+  Pairs names;
+  for (const PipelinePair& pair : pairs) names.emplace_back(pair.first, pair.second);
+  return names;
+}
 
 void BindEvaluate(nb::module_& m) {
   nb::class_<Statistics>(m, "Statistics").def("to_json", [](const Statistics& self) {

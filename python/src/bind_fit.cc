@@ -11,6 +11,10 @@ void BindFit(nb::module_& m) {
       .def_rw("split", &FitOptions::split)
       .def_rw("validation", &FitOptions::validation)
       .def_rw("search", &FitOptions::search)
+      .def_prop_rw(
+          "select",
+          [](const FitOptions& self) { return std::string(self.select ? Name(*self.select) : ""); },
+          [](FitOptions& self, const std::string& name) { self.select = ParseSelection(name); })
       .def_rw("seed", &FitOptions::seed)
       .def_rw("checkpoint", &FitOptions::checkpoint)
       .def_rw("resume", &FitOptions::resume);

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bind.h"
+#include "segcal/error.h"
 #include "segcal/index.h"
 
 namespace segcal::python {
+namespace {
+
+Layout LayoutOf(const std::string& name) {
+  for (const Layout layout : {Layout::kChannelsFirst, Layout::kChannelsLast}) {
+    if (name == Name(layout)) return layout;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "layout \"" + name + "\"; channels_first or channels_last is required");
+}
+
+}  // namespace
 
 void BindIndex(nb::module_& m) {
   nb::class_<IndexOptions>(m, "IndexOptions")
@@ -35,10 +47,16 @@ void BindIndex(nb::module_& m) {
       .def_rw("classes", &IndexOptions::classes)
       .def_rw("nnunet", &IndexOptions::nnunet)
       .def_rw("nnunet_folders", &IndexOptions::nnunet_folders)
+      .def_rw("batch", &IndexOptions::batch)
       .def_rw("group_by_fold", &IndexOptions::group_by_fold)
       .def_rw("ignore_label", &IndexOptions::ignore_label)
       .def_rw("background", &IndexOptions::background)
       .def_rw("label_map", &IndexOptions::label_map)
+      .def_rw("label_set", &IndexOptions::label_set)
+      .def_prop_rw(
+          "layout",
+          [](const IndexOptions& self) { return Name(self.layout); },
+          [](IndexOptions& self, const std::string& name) { self.layout = LayoutOf(name); })
       .def_rw("splits", &IndexOptions::splits)
       .def_rw("seed", &IndexOptions::seed);
   m.def(

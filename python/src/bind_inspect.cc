@@ -5,10 +5,13 @@
 namespace segcal::python {
 
 void BindInspect(nb::module_& m) {
+  nb::class_<DatasetSummary>(m, "DatasetSummary").def("to_json", [](const DatasetSummary& self) {
+    return ToJson(self);
+  });
   m.def(
       "inspect",
       [](const Dataset& dataset, const RunOptions& run) {
-        return ToJson(WithoutGil([&] { return Inspect(dataset, run); }));
+        return WithoutGil([&] { return Inspect(dataset, run); });
       },
       nb::arg("dataset"),
       nb::arg("run"));

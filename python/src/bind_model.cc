@@ -11,6 +11,8 @@ void BindModel(nb::module_& m) {
       .def_static("from_json", &Model::FromJson, nb::arg("text"), nb::arg("where"))
       .def("to_json", &Model::ToJson)
       .def_prop_ro("pipeline", &Model::pipeline)
+      .def_prop_ro("file", &Model::file)
+      .def_prop_ro("num_members", &Model::num_members)
       .def_prop_ro("classes", &Model::classes)
       .def_prop_ro("input", [](const Model& self) { return Name(self.input()); })
       .def_prop_ro("translation_invariant", &Model::translation_invariant)

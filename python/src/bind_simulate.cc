@@ -21,6 +21,16 @@ void BindSimulate(nb::module_& m) {
       .def_rw("member_noise", &SimulateOptions::member_noise)
       .def_rw("ignore_fraction", &SimulateOptions::ignore_fraction)
       .def_rw("splits", &SimulateOptions::splits)
+      .def_prop_rw(
+          "dtype",
+          [](const SimulateOptions& self) { return Name(self.dtype); },
+          [](SimulateOptions& self, const std::string& name) {
+            self.dtype = FloatType(name, {DType::kF16, DType::kF32});
+          })
+      .def_prop_rw(
+          "input",
+          [](const SimulateOptions& self) { return Name(self.input); },
+          [](SimulateOptions& self, const std::string& kind) { self.input = ParseInputKind(kind); })
       .def_rw("threads", &SimulateOptions::threads);
   m.def(
       "simulate",

@@ -58,6 +58,15 @@ View Describe(nb::handle object, const char* required) {
 
 }  // namespace
 
+DType FloatType(const std::string& name, std::initializer_list<DType> allowed) {
+  std::string names;
+  for (const DType dtype : allowed) {
+    if (name == Name(dtype)) return dtype;
+    names += std::string(names.empty() ? "" : " or ") + Name(dtype);
+  }
+  throw Error(ErrorCode::kInvalidArgument, "dtype \"" + name + "\"; " + names + " is required");
+}
+
 ArrayView ViewOf(nb::handle array) {
   return Describe<ArrayView, ReadOnlyArray>(array,
                                             "one of numbers in this process's memory is required");

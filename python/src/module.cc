@@ -23,4 +23,9 @@ NB_MODULE(_core, m) {
   BindTables(m);
   BindFigures(m);
   BindFiles(m);
+  BindStudy(m);
+  BindStudyTables(m);
+  BindCompare(m);
+  BindReport(m);
+  BindOnnx(m);
 }

@@ -28,6 +28,14 @@ def test_model_of_arrays_is_that_of_the_program(pipeline, files, tmp_path):
     assert (tmp_path / "package.json").read_bytes() == (tmp_path / "program.json").read_bytes()
 
 
+def test_choice_is_that_of_the_program(files, tmp_path):
+    logits, labels, file = files
+    run("fit", file, "-p", "auto", "-o", tmp_path / "program.json", "--quiet")
+    model = segcal.fit(logits, labels, "auto", ignore_index=255)
+    assert model.to_json() == (tmp_path / "program.json").read_text()
+    assert any(model.pipeline.partition("(")[0] in note for note in model.notes)
+
+
 def test_model_does_not_depend_on_how_the_same_values_are_given(files):
     logits, labels, file = files
     expected = segcal.fit(file, None, "cms_ap").to_json()
@@ -101,8 +109,26 @@ def test_metrics_are_those_of_evaluate(files, tmp_path):
     assert result.pipelines == ["none(z)", "ts(z)"]
     assert result["ts"]["nll"] < result["none"]["nll"]
     assert result["ts"]["nll"] == json.loads(text)["pipelines"][1]["mean"]["nll"]
+    text = run("evaluate", file, "-p", "none(z)", "-m", tmp_path / "model.json", "--json", "--quiet", "--statistics",
+               "--replicates", 50)
+    assert segcal.evaluate(["none(z)", model], logits, labels, ignore_index=255,
+                           statistics={"replicates": 50}).to_json() == text
+    text = result.to_json()
     result.save(tmp_path / "metrics.json")
     assert segcal.Evaluation.load(tmp_path / "metrics.json").to_json() == text
+
+
+def test_figures_are_those_of_evaluate(files, tmp_path):
+    _, _, file = files
+    model = segcal.fit(file, None, "vs")
+    model.save(tmp_path / "model.json")
+    run("evaluate", file, "-m", tmp_path / "model.json", "--figures", tmp_path / "program", "--quiet", "--statistics",
+        "--replicates", 50)
+    result = segcal.evaluate(model, file, baselines=True, statistics={"replicates": 50})
+    assert result.pipelines[0] == "none(z)"
+    found = {name: figure.svg for name, figure in result.figures().items()}
+    assert found == {path.name: path.read_text() for path in (tmp_path / "program").iterdir()}
+    assert len(found) >= 5
 
 
 def test_model_survives_file_and_pickle(files, tmp_path):

@@ -134,6 +134,47 @@ def test_evaluation_shows_itself(batch):
         result["gone"]
 
 
+def test_pictures_and_tables(batch):
+    logits, _, labels = batch
+    models = [segcal.fit(logits, labels, name) for name in ("ts", "vs")]
+    result = segcal.evaluate(["none", *models], logits, labels, metrics=["all"],
+                             statistics={"replicates": 50, "pairs": [("ts(z)", "vs(z)")], "test": "mann_whitney"})
+    for kind in ("reliability", "classes", "risk_coverage", "confusion", "forest", "pairs"):
+        assert result.figure(kind).svg.startswith("<svg"), kind
+    assert "ts(z) → vs(z)" in result.figure("pairs", ["nll"]).svg
+    assert result.to_dict()["statistics"]["test"] == "mann_whitney"
+    with pytest.raises(ValueError, match="risk_coverage"):
+        result.figure("gone")
+    with pytest.raises(ValueError, match="not computed"):
+        segcal.evaluate("none", logits, labels, metrics=["nll"]).figure("confusion")
+    by_class = result.table(["dsc"], per_class=True)
+    assert "class_4" in by_class and "class_4" not in result.table(["dsc"])
+    ranked = result.table(["nll"], sort="nll")
+    nll = {name: result[name]["nll"] for name in result.pipelines}
+    order = sorted(nll, key=nll.get)
+    assert [ranked.index(name) for name in order] == sorted(ranked.index(name) for name in order)
+    with pytest.raises(ValueError, match="gone"):
+        result.table(sort="gone")
+
+
+def test_colours_of_a_data_set(batch):
+    logits, _, labels = batch
+    colors = ["#102030", "#405060", "#708090", "#a0b0c0", "#d0e0f0"]
+    data = segcal.Dataset([(logits, labels)], colors=colors)
+    assert data.colors == colors
+    drawn = segcal.evaluate("none", data).case_figure("0").svg
+    assert "#d0e0f0" in drawn and "#d0e0f0" not in segcal.evaluate("none", logits, labels).case_figure("0").svg
+    with pytest.raises(ValueError, match="colo"):
+        segcal.evaluate("none", segcal.Dataset([(logits, labels)], colors=colors[:2]))
+
+
+def test_inspection(batch):
+    logits, _, labels = batch
+    found = segcal.inspect(logits, labels)
+    assert found.labelled == labels.size and found["label_counts"] == np.bincount(labels.ravel()).tolist()
+    assert found.figure(["1"]).svg.startswith("<svg")
+
+
 def test_verification(batch):
     logits, _, labels = batch
     model = segcal.fit(logits, labels, "cms_ap")

@@ -29,16 +29,21 @@ struct RepeatUnits {
 };
 
 bool IsInMemory(const Dataset& dataset) {
-  return std::any_of(dataset.cases.begin(), dataset.cases.end(), [](const Case& c) {
-    return std::any_of(c.members.begin(), c.members.end(), [](const ArraySource& member) {
-      return member.in_memory();
-    });
+  const auto in_memory = [](const ArraySource& source) { return source.in_memory(); };
+  return std::any_of(dataset.cases.begin(), dataset.cases.end(), [&](const Case& c) {
+    return in_memory(c.labels) || in_memory(c.image) || in_memory(c.mask) ||
+           std::any_of(c.members.begin(), c.members.end(), in_memory);
   });
 }
 
 // Arrays in memory have no names by which units could be found again.
 UnitStore OpenStore(const Dataset& dataset, const CompareOptions& options) {
-  if (!IsInMemory(dataset)) return {options.folder, options.resume};
+  const bool in_memory =
+      IsInMemory(dataset) ||
+      std::any_of(options.shifts.begin(), options.shifts.end(), [](const ShiftedData& shift) {
+        return IsInMemory(shift.dataset);
+      });
+  if (!in_memory) return {options.folder, options.resume};
   if (options.resume)
     Throw(ErrorCode::kInvalidArgument, "a study of arrays in memory cannot be resumed");
   return {"", false};

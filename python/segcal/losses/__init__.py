@@ -6,6 +6,9 @@ Every one is a torch.nn.Module on standard torch operations: loss(logits, labels
 PyTorch and nothing else, not even the compiled part of segcal.
 """
 
+from typing import Any
+
+from ._base import SegmentationLoss
 from .cross_entropy import CrossEntropy, CrossEntropyDice
 from .ecp import ConfidencePenalty
 from .focal import Focal
@@ -16,7 +19,7 @@ from .mmce import MaximumMeanCalibrationError
 from .nacl import NeighbourAwareCalibration
 from .svls import SpatiallyVaryingLabelSmoothing
 
-LOSSES = {
+LOSSES: dict[str, type[SegmentationLoss]] = {
     "ce": CrossEntropy,
     "ce_dice": CrossEntropyDice,
     "focal": Focal,
@@ -30,7 +33,7 @@ LOSSES = {
 }
 
 
-def make(name, **options):
+def make(name: str, **options: Any) -> SegmentationLoss:
     """The loss of that name: make("nacl", lam=0.1, ignore_index=255)."""
     if name not in LOSSES:
         raise ValueError(f"unknown loss {name!r}; there are {', '.join(LOSSES)}")

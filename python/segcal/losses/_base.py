@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all losses share: checked input, ignored voxels, class weights, means over voxels."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, Union
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
+# Of every class: numbers, or a tensor of them.
+Weight: TypeAlias = Union[Tensor, Sequence[float]]
 
-def is_compiling():
+
+def is_compiling() -> bool:
     """Whether torch.compile is tracing, in versions that can."""
     compiler = getattr(torch, "compiler", None)
-    return bool(compiler) and getattr(compiler, "is_compiling", lambda: False)()
+    return bool(compiler) and bool(getattr(compiler, "is_compiling", lambda: False)())
 
 
 class Batch:
@@ -19,34 +27,41 @@ class Batch:
     ignored. valid: (N, spatial...), 1.0 where a voxel takes part, else 0.0.
     """
 
-    def __init__(self, logits, labels, valid):
+    def __init__(self, logits: Tensor, labels: Tensor, valid: Tensor) -> None:
         self.logits = logits
         self.labels = labels
         self.valid = valid
         self.log_probs = functional.log_softmax(logits, dim=1)
 
     @property
-    def num_classes(self):
-        return self.logits.shape[1]
+    def num_classes(self) -> int:
+        return int(self.logits.shape[1])
 
-    def probs(self):
+    def probs(self) -> Tensor:
         """Softmax of the logits."""
         return self.log_probs.exp()
 
-    def one_hot(self):
+    def one_hot(self) -> Tensor:
         """(N, C, spatial...), all zero where ignored."""
         classes = torch.arange(self.num_classes, device=self.labels.device)
         classes = classes.view(1, -1, *[1] * (self.labels.dim() - 1))
         hot = (self.labels.unsqueeze(1) == classes).to(self.logits.dtype)
         return hot * self.valid.unsqueeze(1)
 
-    def log_prob_of_label(self):
+    def log_prob_of_label(self) -> Tensor:
         """log p_y, (N, spatial...)."""
         return self.log_probs.gather(1, self.labels.unsqueeze(1)).squeeze(1)
 
-    def mean(self, values):
+    def mean(self, values: Tensor) -> Tensor:
         """Mean of (N, spatial...) over the voxels that take part; 0 where there is none."""
         return (values * self.valid).sum() / self.valid.sum().clamp(min=1.0)
+
+
+def _checked_weight(weight: Weight) -> Tensor:
+    checked = torch.as_tensor(weight, dtype=torch.float32)
+    if checked.dim() != 1 or not bool((checked >= 0).all()):
+        raise ValueError(f"weight: {checked.tolist()}, one number of at least 0 per class is required")
+    return checked
 
 
 class SegmentationLoss(nn.Module):
@@ -60,24 +75,21 @@ class SegmentationLoss(nn.Module):
     part, the loss is zero.
     """
 
-    def __init__(self, ignore_index=None, weight=None):
+    weight: Tensor | None
+
+    def __init__(self, ignore_index: int | None = None, weight: Weight | None = None) -> None:
         super().__init__()
         self.ignore_index = ignore_index
-        if weight is not None:
-            weight = torch.as_tensor(weight, dtype=torch.float32)
-            if weight.dim() != 1 or not bool((weight >= 0).all()):
-                raise ValueError(f"weight: {weight.tolist()}, one number of at least 0 per class is "
-                                 "required")
-        self.register_buffer("weight", weight)
+        self.register_buffer("weight", None if weight is None else _checked_weight(weight))
 
-    def forward(self, logits, labels):
+    def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         return self.compute(self.prepare(logits, labels))
 
-    def compute(self, batch):
+    def compute(self, batch: Batch) -> Tensor:
         """The loss, a number, of a checked Batch."""
         raise NotImplementedError
 
-    def prepare(self, logits, labels):
+    def prepare(self, logits: Tensor, labels: Tensor) -> Batch:
         """Checks shapes and values and tells ignored voxels apart."""
         self._check_shapes(logits, labels)
         if labels.dim() == logits.dim():
@@ -93,7 +105,7 @@ class SegmentationLoss(nn.Module):
             logits = logits.float()
         return Batch(logits, labels, valid.to(logits.dtype))
 
-    def _check_shapes(self, logits, labels):
+    def _check_shapes(self, logits: Tensor, labels: Tensor) -> None:
         if logits.dim() not in (3, 4, 5):
             raise ValueError(f"logits of shape {tuple(logits.shape)}; (N, C, spatial...) with one to "
                              "three spatial axes is required")
@@ -106,7 +118,7 @@ class SegmentationLoss(nn.Module):
             raise ValueError(f"weight: {len(self.weight)} numbers for {logits.shape[1]} classes")
 
     @staticmethod
-    def _check_labels(labels, num_classes):
+    def _check_labels(labels: Tensor, num_classes: int) -> None:
         """On a device this would wait for it; torch itself stops there, with less to say."""
         if labels.device.type != "cpu" or is_compiling() or labels.numel() == 0:
             return
@@ -116,7 +128,7 @@ class SegmentationLoss(nn.Module):
             raise ValueError(f"label {bad}; labels from 0 to {num_classes - 1} are required, or "
                              "ignore_index")
 
-    def weighted_mean(self, values, batch):
+    def weighted_mean(self, values: Tensor, batch: Batch) -> Tensor:
         """Mean of (N, spatial...) with the weights of the labels (LO2)."""
         if self.weight is None:
             return batch.mean(values)
@@ -124,11 +136,11 @@ class SegmentationLoss(nn.Module):
         total = weights.sum()
         return (values * weights).sum() / torch.where(total > 0, total, torch.ones_like(total))
 
-    def cross_entropy(self, batch):
+    def cross_entropy(self, batch: Batch) -> Tensor:
         """Mean of -log p_y (LO1)."""
         return self.weighted_mean(-batch.log_prob_of_label(), batch)
 
-    def soft_cross_entropy(self, targets, batch):
+    def soft_cross_entropy(self, targets: Tensor, batch: Batch) -> Tensor:
         """Cross-entropy to a distribution per voxel, (N, C, spatial...) (LO3)."""
         terms = targets * batch.log_probs
         if self.weight is None:

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The soft Dice score."""
 
+from __future__ import annotations
 
-def soft_dice(batch, smooth, include_background):
+from torch import Tensor
+
+from ._base import Batch
+
+
+def soft_dice(batch: Batch, smooth: float, include_background: bool) -> Tensor:
     """Mean over samples and classes of (2 sum p y + s) / (sum p + sum y + s) (LO4)."""
     truth = batch.one_hot()
     probs = batch.probs() * batch.valid.unsqueeze(1)

@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums over the patch around every voxel."""
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
+Position: TypeAlias = "tuple[int, ...]"
 
-def offsets(size, axes):
+
+def offsets(size: int, axes: int) -> Iterator[Position]:
     """All positions of a patch of `size` voxels per axis, the centre in the middle."""
     return itertools.product(range(size), repeat=axes)
 
 
-def gaussian_weights(size, axes, sigma):
+def gaussian_weights(size: int, axes: int, sigma: float) -> dict[Position, float]:
     """Position -> exp(-|x|^2 / 2 sigma^2), |x| the distance from the centre in voxels."""
     centre = size // 2
     return {at: math.exp(-sum((x - centre) ** 2 for x in at) / (2.0 * sigma**2))
             for at in offsets(size, axes)}
 
 
-def pad(one_hot, size, padding):
+def pad(one_hot: Tensor, size: int, padding: str) -> Tensor:
     """Labels beyond the border: those of the border ("replicate"), or class 0 ("zero")."""
     axes = one_hot.dim() - 2
     width = [size // 2] * (2 * axes)
@@ -31,7 +38,8 @@ def pad(one_hot, size, padding):
                      dim=1)
 
 
-def patch_sums(one_hot, weights, size, padding="replicate"):
+def patch_sums(one_hot: Tensor, weights: Mapping[Position, float], size: int,
+               padding: str = "replicate") -> Tensor:
     """Sum over the patch of weight times one-hot label, (N, C, spatial...).
 
     Shifted copies rather than a convolution, which autocast would compute in half precision. The

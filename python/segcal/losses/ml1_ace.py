@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marginal L1 average calibration error."""
 
-import torch
+from __future__ import annotations
 
-from ._base import SegmentationLoss
+import torch
+from torch import Tensor
+
+from ._base import Batch, SegmentationLoss, Weight
 from ._dice import soft_dice
 
 
@@ -16,8 +19,9 @@ class MarginalAverageCalibrationError(SegmentationLoss):
     include_background: whether class 0 takes part in the calibration and Dice terms.
     """
 
-    def __init__(self, lam=1.0, bins=20, binning="hard", dice=0.0, include_background=True,
-                 ignore_index=None, weight=None):
+    def __init__(self, lam: float = 1.0, bins: int = 20, binning: str = "hard", dice: float = 0.0,
+                 include_background: bool = True, ignore_index: int | None = None,
+                 weight: Weight | None = None) -> None:
         super().__init__(ignore_index, weight)
         if binning not in ("hard", "soft"):
             raise ValueError(f"binning: {binning!r}, hard or soft is required")
@@ -29,7 +33,7 @@ class MarginalAverageCalibrationError(SegmentationLoss):
         self.dice = dice
         self.include_background = include_background
 
-    def membership(self, probs, index):
+    def membership(self, probs: Tensor, index: int) -> Tensor:
         """How much every probability belongs to bin `index`."""
         if self.binning == "hard":
             bins = ((probs.detach() * self.bins).ceil() - 1.0).clamp(0, self.bins - 1)
@@ -37,7 +41,7 @@ class MarginalAverageCalibrationError(SegmentationLoss):
         centre = (probs * self.bins - 0.5).clamp(0.0, self.bins - 1.0)
         return (1.0 - (centre - index).abs()).clamp(min=0.0)
 
-    def error(self, batch):
+    def error(self, batch: Batch) -> Tensor:
         """Mean over images and classes of the mean gap of the bins that are not empty."""
         first = 0 if self.include_background else 1
         probs, truth = batch.probs()[:, first:], batch.one_hot()[:, first:]
@@ -55,7 +59,7 @@ class MarginalAverageCalibrationError(SegmentationLoss):
             filled = filled + full.to(gaps.dtype)
         return (gaps / filled.clamp(min=1.0)).mean()
 
-    def compute(self, batch):
+    def compute(self, batch: Batch) -> Tensor:
         loss = self.cross_entropy(batch) + self.lam * self.error(batch)
         if self.dice != 0.0:
             loss = loss + self.dice * (1.0 - soft_dice(batch, 1e-5, self.include_background))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maximum mean calibration error."""
 
-import torch
+from __future__ import annotations
 
-from ._base import SegmentationLoss
+from torch import Tensor
+
+from ._base import Batch, SegmentationLoss, Weight
 
 
 class MaximumMeanCalibrationError(SegmentationLoss):
@@ -14,14 +16,15 @@ class MaximumMeanCalibrationError(SegmentationLoss):
     (LO12), so the cost is that of sorting.
     """
 
-    def __init__(self, lam=2.0, bandwidth=0.4, ignore_index=None, weight=None):
+    def __init__(self, lam: float = 2.0, bandwidth: float = 0.4, ignore_index: int | None = None,
+                 weight: Weight | None = None) -> None:
         super().__init__(ignore_index, weight)
         if bandwidth < 0.02:
             raise ValueError(f"bandwidth: {bandwidth}, at least 0.02 is required")
         self.lam = lam
         self.bandwidth = bandwidth
 
-    def error(self, batch):
+    def error(self, batch: Batch) -> Tensor:
         """sqrt of (1/n^2) sum_ij a_i a_j exp(-|r_i - r_j| / bandwidth), a = correct - confidence."""
         log_confidence, decision = batch.log_probs.max(dim=1)
         confidence = log_confidence.double().exp().flatten()
@@ -37,6 +40,6 @@ class MaximumMeanCalibrationError(SegmentationLoss):
         # The square root has no slope at 0, which only a perfect or empty batch reaches.
         return (squared / count**2).clamp(min=1e-16).sqrt()
 
-    def compute(self, batch):
+    def compute(self, batch: Batch) -> Tensor:
         error = self.error(batch).to(batch.logits.dtype)
         return self.cross_entropy(batch) + self.lam * error

@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Neighbour-aware calibration loss."""
 
-import torch
+from __future__ import annotations
 
-from ._base import SegmentationLoss
+import torch
+from torch import Tensor
+
+from ._base import Batch, SegmentationLoss, Weight
 from ._patch import gaussian_weights, offsets, patch_sums
 
 PRIORS = ("mean", "gaussian", "max", "min", "median", "mode")
 
 
-def mean_prior(one_hot, size, padding):
+def mean_prior(one_hot: Tensor, size: int, padding: str) -> Tensor:
     """Share of each class in the patch (LO14)."""
     ones = {at: 1.0 for at in offsets(size, one_hot.dim() - 2)}
     return normalised(patch_sums(one_hot, ones, size, padding))
 
 
-def gaussian_prior(one_hot, size, padding, sigma):
+def gaussian_prior(one_hot: Tensor, size: int, padding: str, sigma: float) -> Tensor:
     """The same with the weights of a Gaussian (LO15)."""
     weights = gaussian_weights(size, one_hot.dim() - 2, sigma)
     return normalised(patch_sums(one_hot, weights, size, padding))
 
 
-def normalised(sums):
+def normalised(sums: Tensor) -> Tensor:
     """Sums to one over classes; all zero where every voxel of the patch is ignored."""
     return sums / sums.sum(dim=1, keepdim=True).clamp(min=1e-6)
 
 
-def chosen_class(counts, prior):
+def chosen_class(counts: Tensor, prior: str) -> Tensor:
     """The class with the largest or smallest index in the patch, the middle one, or the most
     frequent; ties to the smallest (LO16)."""
     classes = torch.arange(counts.shape[1], device=counts.device)
@@ -43,7 +46,7 @@ def chosen_class(counts, prior):
     return key.argmax(dim=1)
 
 
-def order_prior(one_hot, size, padding, prior):
+def order_prior(one_hot: Tensor, size: int, padding: str, prior: str) -> Tensor:
     """One for the chosen class of the patch, zero for the others."""
     ones = {at: 1.0 for at in offsets(size, one_hot.dim() - 2)}
     counts = patch_sums(one_hot, ones, size, padding).round().long()
@@ -62,8 +65,9 @@ class NeighbourAwareCalibration(SegmentationLoss):
     padding: labels beyond the border, "replicate" or "zero" (class 0, as the authors' code).
     """
 
-    def __init__(self, lam=0.1, prior="mean", penalty="l1", on="logits", over_classes="sum", patch=3,
-                 sigma=1.0, padding="replicate", ignore_index=None, weight=None):
+    def __init__(self, lam: float = 0.1, prior: str = "mean", penalty: str = "l1", on: str = "logits",
+                 over_classes: str = "sum", patch: int = 3, sigma: float = 1.0, padding: str = "replicate",
+                 ignore_index: int | None = None, weight: Weight | None = None) -> None:
         super().__init__(ignore_index, weight)
         for name, value, known in (("prior", prior, PRIORS), ("penalty", penalty, ("l1", "l2")),
                                    ("on", on, ("logits", "softmax")),
@@ -84,7 +88,7 @@ class NeighbourAwareCalibration(SegmentationLoss):
         self.sigma = sigma
         self.padding = padding
 
-    def targets(self, batch):
+    def targets(self, batch: Batch) -> Tensor:
         """The prior of every voxel, (N, C, spatial...); no gradient passes."""
         one_hot = batch.one_hot()
         if self.prior == "mean":
@@ -93,7 +97,7 @@ class NeighbourAwareCalibration(SegmentationLoss):
             return gaussian_prior(one_hot, self.patch, self.padding, self.sigma)
         return order_prior(one_hot, self.patch, self.padding, self.prior)
 
-    def compute(self, batch):
+    def compute(self, batch: Batch) -> Tensor:
         scores = batch.logits if self.on == "logits" else batch.probs()
         gaps = self.targets(batch) - scores
         distances = gaps.abs() if self.penalty == "l1" else gaps**2
