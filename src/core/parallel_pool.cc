@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -15,6 +16,9 @@
 
 namespace segcal {
 namespace {
+
+// Of this thread, see ThreadLimit.
+thread_local int t_most_threads = std::numeric_limits<int>::max();
 
 // One call of RunTeam: lives on the stack of its caller. Guarded by the pool's mutex.
 struct Team {
@@ -27,11 +31,11 @@ struct Team {
 
 class Pool {
  public:
-  void Offer(Team* team) {
+  void Offer(Team* team, int most_threads) {
     const std::lock_guard lock(mutex_);
     teams_.push_back(team);
     wanted_ += team->wanted;
-    while (idle_ < wanted_ && AddThread()) {
+    while (idle_ < wanted_ && std::ssize(threads_) < most_threads && AddThread()) {
     }
     for (int k = 0; k < team->wanted; ++k) offered_.notify_one();
   }
@@ -154,10 +158,13 @@ void RunTeam(int helpers,
   Pool* pool = helpers > 0 ? FindPool() : nullptr;
   if (pool == nullptr) return run(0);
   Team team{.run = run, .wanted = helpers};
-  pool->Offer(&team);
+  pool->Offer(&team, t_most_threads);
   run(0);
   pool->Withdraw(&team, poll);
 }
+
+ThreadLimit::ThreadLimit(int most) noexcept : outer_(t_most_threads) { t_most_threads = most; }
+ThreadLimit::~ThreadLimit() { t_most_threads = outer_; }
 
 int NumStandingThreads() {
   Pool* pool = g_pool.load();

@@ -17,6 +17,20 @@ void RunTeam(int helpers,
              const std::function<void(int worker)>& run,
              const std::function<void()>& poll);
 
+// While it lives, teams of this thread make no more threads than there are `most` in all; they take
+// what stands idle. For work of which several go on side by side, so that each has the threads that
+// the others leave.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int most) noexcept;
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  int outer_;
+};
+
 // Threads that stand ready or help now; for tests.
 int NumStandingThreads();
 

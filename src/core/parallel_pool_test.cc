@@ -61,6 +61,32 @@ TEST(RunTeam, KeepsItsThreads) {
   EXPECT_EQ(NumStandingThreads(), threads + 2);
 }
 
+TEST(ThreadLimit, MakesNoMoreThreadsAndUsesThoseThatStandIdle) {
+  // How many threads a team has whose workers wait until there are so many.
+  const auto meet = [](int helpers, int wanted) {
+    std::atomic<int> here{0};
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+    RunTeam(helpers, [&](int) {
+      ++here;
+      Reaches(here, wanted);
+      const std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+    });
+    return static_cast<int>(threads.size());
+  };
+  meet(3, 4);
+  const int threads = NumStandingThreads();
+  {
+    const ThreadLimit limit(threads);
+    EXPECT_EQ(meet(threads + 4, threads + 1), threads + 1);
+    const ThreadLimit more(threads + 2);
+    EXPECT_EQ(meet(threads + 4, threads + 3), threads + 3);
+  }
+  EXPECT_EQ(NumStandingThreads(), threads + 2);
+  EXPECT_EQ(meet(threads + 3, threads + 4), threads + 4);
+}
+
 TEST(RunTeam, NumbersItsWorkersWithoutGaps) {
   std::atomic<int> here{0};
   std::mutex mutex;

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -58,6 +59,9 @@ class CaseStream::Kept {
     return readers_[static_cast<size_t>(index)];
   }
 
+  int passes() const noexcept { return passes_.load(); }
+  void SetPasses(int passes) noexcept { passes_.store(passes); }
+
   void Offer(int64_t index, const std::shared_ptr<const CaseReader>& reader) {
     const int64_t bytes = ResidentBytes(*reader);
     const int64_t files = reader->num_members() + 2;
@@ -84,6 +88,7 @@ class CaseStream::Kept {
   int64_t max_bytes_;
   int64_t bytes_ = 0;
   int64_t files_ = 0;
+  std::atomic<int> passes_{1};  // at the same time
 };
 
 CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options)
@@ -96,6 +101,10 @@ CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, St
 }
 
 CaseStream::~CaseStream() = default;
+
+int64_t CaseStream::memory() const noexcept { return options_.memory / kept_->passes(); }
+
+void CaseStream::ShareMemory(int passes) { kept_->SetPasses(std::max(1, passes)); }
 
 std::unique_ptr<CaseStream> CaseStream::Subset(const std::vector<int64_t>& cases) const {
   Dataset dataset = dataset_;
@@ -122,7 +131,7 @@ std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
   const Case& entry = dataset_.cases[static_cast<size_t>(case_index)];
   const int64_t arrays = static_cast<int64_t>(entry.members.size()) + 2;
   const OpenOptions open{.key = {},
-                         .memory_limit = options_.memory / 2 / (options_.threads * arrays),
+                         .memory_limit = memory() / 2 / (options_.threads * arrays),
                          .cache_dir = options_.cache_dir};
   auto reader = std::make_shared<const CaseReader>(dataset_, entry, members_, open);
   CheckInputKind(*reader);

@@ -35,18 +35,23 @@ class CaseStream {
   const Dataset& dataset() const noexcept { return dataset_; }
   int64_t num_cases() const noexcept { return static_cast<int64_t>(dataset_.cases.size()); }
   int num_workers() const noexcept { return options_.threads; }
-  int64_t memory() const noexcept { return options_.memory; }
+  // What one of the passes that go on at the same time may keep resident.
+  int64_t memory() const noexcept;
   const StreamOptions& options() const noexcept { return options_; }
 
   std::shared_ptr<const CaseReader> Open(int64_t case_index) const;
 
   // A stream over some of these cases. What is kept open between passes is kept for both, within
   // the memory of this one, so any number of such streams that are read one after the other stay in
-  // it.
+  // it (ShareMemory: at the same time).
   std::unique_ptr<CaseStream> Subset(const std::vector<int64_t>& cases) const;
   // The same with half the memory, and it shows no progress: for work that passes over them many
   // times.
   std::unique_ptr<CaseStream> Part(const std::vector<int64_t>& cases) const;
+
+  // So many passes over this stream, its subsets and parts, may from now on go on at the same time:
+  // they share the memory. To be called while none does.
+  void ShareMemory(int passes);
 
   // Calls on_block(block, case, worker) for every block, then on_case_end(case, reader) once all
   // blocks of that case are done. `stage` names the pass to the progress callback.

@@ -212,6 +212,20 @@ TEST(CaseStream, KeepsCasesOpenBetweenPassesWithinItsMemory) {
   EXPECT_NE(roomy.Open(0), roomy.Open(1));
 }
 
+TEST(CaseStream, SharesItsMemoryAmongPassesAtTheSameTime) {
+  const Scene scene = OneClass(3, 9);
+  const auto stream = scene.Stream(1);
+  const int64_t all = stream->memory();
+  const auto subset = stream->Subset({0, 2});
+  const auto part = subset->Part({1});
+  stream->ShareMemory(4);
+  EXPECT_EQ(stream->memory(), all / 4);
+  EXPECT_EQ(subset->memory(), all / 4);
+  EXPECT_EQ(part->memory(), all / 8);
+  stream->ShareMemory(1);
+  EXPECT_EQ(part->memory(), all / 2);
+}
+
 TEST(CaseStream, GivesTheSameBlocksOnEveryPass) {
   const TempFolder folder;
   const Dataset dataset =

@@ -143,11 +143,10 @@ struct FoldContexts {
 };
 
 // Two fits with the same identity have the same result.
-FitIdentity IdentifyFit(const FitContext& context,
-                        const PipelineSpec& spec,
-                        const SearchCases& search) {
+FitIdentity IdentifyFit(const FitContext& context, const PipelineSpec& spec, SharedData* shared) {
   FitIdentity fit;
-  if (search.validation != nullptr) fit.validation = HashCases(*search.validation, spec.pooling);
+  if (context.validation != nullptr)
+    fit.validation = shared->FactsOf(*context.validation, spec.pooling);
   fit.text = fmt::format("{} {} seed {} trials {} data {:016x} of {} validation {:016x} of {}",
                          kVersion,
                          FormatPipeline(spec),
@@ -236,7 +235,7 @@ Model FitShared(SharedData* shared,
     folds.emplace(shared, spec.pooling);
     context.folds = folds->list;
   }
-  const FitIdentity identity = IdentifyFit(context, spec, search);
+  const FitIdentity identity = IdentifyFit(context, spec, shared);
   if (std::optional<Model> finished = FindFinished(checkpoint, identity)) return *finished;
   std::optional<Checkpoint> kept;
   if (!checkpoint.path.empty()) {

@@ -29,6 +29,10 @@ class FitSession {
              const std::vector<Pooling>& poolings,
              const SessionOptions& options);
 
+  // So many fits may from now on go on at the same time, each with its share of the memory. To be
+  // called while none does.
+  void ShareMemory(int fits) { all_.ShareMemory(fits); }
+
   // Where penalties are chosen by folds, on the cases of both, else on the calibration cases.
   Model Fit(const PipelineSpec& spec, const CheckpointFile& checkpoint = {});
 

@@ -33,25 +33,40 @@ std::vector<int64_t> AssignFolds(Dataset dataset, uint64_t seed) {
 
 }  // namespace
 
-const SharedData::OfPooling& SharedData::Of(const Pooling& pooling) {
-  for (const OfPooling& known : poolings_) {
-    if (known.pooling == pooling) return known;
+SharedData::Entry& SharedData::Find(const Pooling& pooling) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& known : poolings_) {
+    if (known.data.pooling == pooling) return known;
   }
-  TileSample sample = SampleTiles(stream_, pooling, kSampleVoxels, seed_);
-  const double beta = TemperatureOfSample(sample, stream_.num_workers());
-  Survey survey = SurveyData(stream_, pooling, beta);
-  return poolings_.emplace_back(OfPooling{pooling, std::move(sample), std::move(survey), {}});
+  return poolings_.emplace_back(pooling);
+}
+
+const SharedData::OfPooling& SharedData::Of(const Pooling& pooling) {
+  Entry& entry = Find(pooling);
+  entry.read.Call([&] {
+    entry.data.sample = SampleTiles(stream_, pooling, kSampleVoxels, seed_);
+    const double beta = TemperatureOfSample(entry.data.sample, stream_.num_workers());
+    entry.data.survey = SurveyData(stream_, pooling, beta);
+  });
+  return entry.data;
 }
 
 const std::vector<SharedData::Fold>& SharedData::Folds(const Pooling& pooling) {
-  if (folds_.empty()) MakeFolds();
+  folds_made_.Call([&] { MakeFolds(); });
   const double beta = Of(pooling).survey.sample_beta;
-  for (OfPooling& known : poolings_) {
-    if (known.pooling != pooling || !known.of_folds.empty()) continue;
-    known.of_folds =
+  Entry& entry = Find(pooling);
+  entry.folds_surveyed.Call([&] {
+    entry.data.of_folds =
         SurveyWithoutParts(stream_, pooling, beta, fold_of_, static_cast<int64_t>(folds_.size()));
-  }
+  });
   return folds_;
+}
+
+const std::vector<CaseFacts>& SharedData::FactsOf(const CaseStream& validation,
+                                                  const Pooling& pooling) {
+  Entry& entry = Find(pooling);
+  entry.validation_hashed.Call([&] { entry.of_validation = HashCases(validation, pooling); });
+  return entry.of_validation;
 }
 
 void SharedData::MakeFolds() {

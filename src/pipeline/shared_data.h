@@ -3,8 +3,10 @@
 
 #include <list>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "core/progress.h"
 #include "data/sample.h"
 #include "data/stream.h"
 #include "methods/shared/fit_context.h"
@@ -12,7 +14,8 @@
 namespace segcal {
 
 // What fits on the same cases share, read once per pooling however many there are: the sample of
-// their first steps, the survey, and the parts of a cross-validation.
+// their first steps, the survey, and the parts of a cross-validation. Fits may go on at the same
+// time: whoever needs something first makes it, and the others wait.
 class SharedData {
  public:
   // All but some groups to fit on, and those to choose by.
@@ -22,9 +25,9 @@ class SharedData {
   };
   struct OfPooling {
     Pooling pooling;
-    TileSample sample;
-    Survey survey;
-    std::vector<Survey> of_folds;  // of their training cases; empty until asked for
+    TileSample sample = {};
+    Survey survey = {};
+    std::vector<Survey> of_folds = {};  // of their training cases; empty until asked for
   };
 
   // The stream must outlive this.
@@ -38,13 +41,27 @@ class SharedData {
   // Five, or as many as there are groups; a single group is an Error. Their surveys are in
   // Of(pooling).
   const std::vector<Fold>& Folds(const Pooling& pooling);
+  // Of the cases that options are chosen by, always the same ones.
+  const std::vector<CaseFacts>& FactsOf(const CaseStream& validation, const Pooling& pooling);
 
  private:
+  struct Entry {
+    explicit Entry(const Pooling& pooling) : data{.pooling = pooling} {}
+    OfPooling data;
+    PolledOnce read = {};
+    PolledOnce folds_surveyed = {};
+    std::vector<CaseFacts> of_validation = {};
+    PolledOnce validation_hashed = {};
+  };
+
+  Entry& Find(const Pooling& pooling);
   void MakeFolds();
 
   const CaseStream& stream_;
   uint64_t seed_;
-  std::list<OfPooling> poolings_;
+  std::mutex mutex_;  // of the list, not of its entries
+  std::list<Entry> poolings_;
+  PolledOnce folds_made_;
   std::vector<Fold> folds_;
   std::vector<int64_t> fold_of_;  // [case]
 };

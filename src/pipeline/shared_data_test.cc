@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/parallel.h"
 #include "pipeline/survey.h"
 #include "tests/support/errors.h"
 #include "tests/support/scene.h"
@@ -58,6 +59,30 @@ TEST(SharedData, KeepsGroupsOnOneSide) {
   testing::ExpectError(ErrorCode::kInvalidArgument, {"6 cases in too few groups"}, [&] {
     alone.Folds(ParsePooling("z"));
   });
+}
+
+TEST(SharedData, IsMadeOnceByFitsThatGoOnAtTheSameTime) {
+  const Scene scene = RandomScene({.num_cases = 6, .num_members = 2, .shape = {15, 9}});
+  const auto stream = scene.Stream(2);
+  SharedData alone(*stream, 1);
+  SharedData shared(*stream, 1);
+  const Pooling poolings[] = {ParsePooling("z"), ParsePooling("p")};
+  std::vector<const SharedData::OfPooling*> seen(12);
+  ParallelFor(std::ssize(seen), 4, [&](int64_t i, int) {
+    const Pooling& pooling = poolings[i % 2];
+    shared.FactsOf(*stream, pooling);
+    shared.Folds(pooling);
+    seen[static_cast<size_t>(i)] = &shared.Of(pooling);
+  });
+  for (size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i], seen[i % 2]);
+    const Pooling& pooling = poolings[i % 2];
+    EXPECT_EQ(seen[i]->pooling, pooling);
+    EXPECT_EQ(seen[i]->survey.hash, alone.Of(pooling).survey.hash);
+    EXPECT_EQ(seen[i]->of_folds.size(), alone.Folds(pooling).size());
+    EXPECT_EQ(seen[i]->of_folds[3].confusion, alone.Of(pooling).of_folds[3].confusion);
+    EXPECT_EQ(shared.FactsOf(*stream, pooling)[5].hash, seen[i]->survey.cases[5].hash);
+  }
 }
 
 TEST(SharedData, ReadsAPoolingOnce) {

@@ -95,8 +95,10 @@ TEST(Compare, IsTheSameForAnyNumberOfThreadsAndFromMemory) {
   const Dataset dataset = WriteScene(scene, data.path());
   CompareOptions options = SmallOptions();
   const std::string study = ToJson(Compare(dataset, options));
-  options.run.threads = 1;
-  EXPECT_EQ(ToJson(Compare(dataset, options)), study);
+  for (const int threads : {1, 3}) {
+    options.run.threads = threads;
+    EXPECT_EQ(ToJson(Compare(dataset, options)), study);
+  }
   Dataset memory = scene.InMemory();
   memory.name = dataset.name;
   EXPECT_EQ(ToJson(Compare(memory, options)), study);
@@ -192,6 +194,32 @@ TEST(Compare, ReportsWhatFailsAndGoesOn) {
   EXPECT_EQ(study.failures[1].repeat, 1);
   EXPECT_EQ(study.failures[1].pipeline, "lts_image(z)");
   EXPECT_NE(study.failures[1].reason.find("no image"), std::string::npos);
+}
+
+// What fails beside others is tried once more alone, with all the memory: what is told does not
+// depend on what went on beside it.
+TEST(Compare, ReportsTheSameFailuresForAnyNumberOfThreads) {
+  const TempFolder data;
+  const Dataset dataset = WriteScene(
+      RandomScene({.num_cases = 6, .num_members = 1, .num_classes = 30, .shape = {4, 4}}),
+      data.path());
+  CompareOptions options = SmallOptions();
+  options.pipelines = {"ts(z)", "cdc(z)", "ets(z)"};
+  options.split = {2, 2, 2};
+  options.search = 0;
+  options.run.memory = int64_t{512} << 20;  // cdc needs 888 MiB for its curvature
+  std::string first;
+  for (const int threads : {1, 3}) {
+    options.run.threads = threads;
+    const Study study = Compare(dataset, options);
+    ASSERT_EQ(study.failures.size(), 2u);
+    EXPECT_EQ(study.failures[0].pipeline, "cdc(z)");
+    EXPECT_NE(study.failures[0].reason.find("half of option memory is 256 MiB"), std::string::npos)
+        << study.failures[0].reason;
+    EXPECT_EQ(study.pipelines.back().pipeline, "ets(z)");
+    if (first.empty()) first = ToJson(study);
+    EXPECT_EQ(ToJson(study), first);
+  }
 }
 
 TEST(Compare, ReportsABadCaseByItsNameInTheDataSet) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "pipeline/fit_session.h"
 #include "segcal/compare.h"
 #include "segcal/error.h"
 #include "study/partition.h"
@@ -50,6 +52,14 @@ class UnitRunner {
                           const std::string& data,
                           const EvaluateOptions& options) const;
   std::optional<Model> FindModel(const std::string& key, const std::string& unit);
+  FittedModels FindFitted(const Partition& partition,
+                          const std::vector<std::string>& pipelines,
+                          const std::string& what);
+  std::unique_ptr<FitSession> MakeSession(const Partition& partition,
+                                          const std::vector<std::string>& pipelines) const;
+  int FitsAtOnce(size_t fits) const;
+  void FitSideBySide(FitSession* session, FittedModels* fitted, const std::string& what);
+  void FitOne(FitSession* session, FittedModels* fitted, size_t p, const std::string& what);
   void Fail(int64_t repeat,
             const std::string& pipeline,
             const std::string& stage,
