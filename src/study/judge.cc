@@ -14,6 +14,8 @@ namespace {
 
 // Below these, standard errors and intervals are themselves guesses.
 constexpr int64_t kFewGroups = 10;
+// Standard errors that a difference on the test cases must have to be called clear.
+constexpr double kClear = 2.0;
 // Above this share of repeated predictions a fill is likely enough to warn about.
 constexpr double kFillShare = 0.01;
 
@@ -70,6 +72,36 @@ void ConfirmOnTest(Study* study, size_t chosen, size_t baseline) {
     found.warnings.push_back(fmt::format(
         "On the test cases {} is no better than no calibration: {}.", found.pipeline, numbers));
   }
+}
+
+// The best candidate on the validation cases, where a simpler one was chosen within the error.
+std::optional<size_t> PassedOver(const Recommendation& found, size_t chosen) {
+  std::optional<size_t> best;
+  for (size_t p = 0; p < found.candidates.size(); ++p) {
+    const Candidate& candidate = found.candidates[p];
+    if (!candidate.excluded.empty() || std::isnan(candidate.score)) continue;
+    if (!best || candidate.score < found.candidates[*best].score) best = p;
+  }
+  return best == chosen ? std::nullopt : best;
+}
+
+void WarnWhereThePassedOverIsBetter(Study* study, size_t chosen) {
+  Recommendation& found = study->recommendation;
+  const std::optional<size_t> best = PassedOver(found, chosen);
+  if (!best) return;
+  const GroupScores scores(TestResults(*study), found.score);
+  const PairedScore gain = scores.Difference(*best, chosen);
+  if (!(-gain.mean > kClear * gain.standard_error)) return;
+  found.warnings.push_back(fmt::format(
+      "The validation cases could not tell {} from the simpler {}, but on the test cases it is "
+      "clearly better: {} {:.4f} instead of {:.4f} (difference {:+.4f}, standard error {:.4f}).",
+      study->pipelines[*best].pipeline,
+      found.pipeline,
+      found.score,
+      scores.Mean(*best),
+      scores.Mean(chosen),
+      gain.mean,
+      gain.standard_error));
 }
 
 void WarnWhereMetricsDisagree(Study* study, size_t chosen, size_t baseline) {
@@ -179,6 +211,7 @@ void JudgeRecommendation(Study* study) {
     ConfirmOnTest(study, *chosen, *baseline);
     WarnWhereMetricsDisagree(study, *chosen, *baseline);
   }
+  WarnWhereThePassedOverIsBetter(study, *chosen);
   for (const StudyShift& shift : study->shifts) {
     WarnWhereShiftTurnsTheOrder(shift, study, *chosen);
     WarnWherePairsTurn(shift, study);
