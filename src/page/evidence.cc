@@ -2,43 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "page/html.h"
-#include "page/line_chart.h"
 #include "page/sections.h"
-#include "report/colors.h"
 #include "report/text.h"
+#include "segcal/figures.h"
 
 namespace segcal {
 namespace {
-
-// Columns by name; -1: the diagram has none.
-int64_t ColumnOf(const Diagram& diagram, const std::string& name) {
-  for (size_t k = 0; k < diagram.columns.size(); ++k) {
-    if (diagram.columns[k].name == name) return static_cast<int64_t>(k);
-  }
-  return -1;
-}
-
-ChartLine RiskLine(const StudyView& view, size_t pipeline, bool strong) {
-  ChartLine line{.name = view.name(pipeline),
-                 .color = strong ? kBlue : kFaint,
-                 .strong = strong,
-                 .marked = false};
-  const Diagram* diagram = FindDiagram(view.Diagrams(pipeline), DiagramKind::kRiskCoverage);
-  if (diagram == nullptr) return line;
-  const int64_t coverage = ColumnOf(*diagram, "coverage");
-  const int64_t risk = ColumnOf(*diagram, "risk");
-  if (coverage < 0 || risk < 0) return line;
-  for (const std::vector<double>& row : diagram->rows) {
-    line.points.push_back({.x = 100.0 * row[static_cast<size_t>(coverage)],
-                           .y = 100.0 * row[static_cast<size_t>(risk)],
-                           .lower = NAN,
-                           .upper = NAN});
-  }
-  return line;
-}
 
 std::string PercentOf(double part, double whole) {
   return whole > 0.0 ? FormatNumber(100.0 * part / whole, 2) : "–";
@@ -64,20 +35,18 @@ std::string TableHtml(const std::string& caption,
 std::string RiskSection(const StudyView& view) {
   const size_t after = view.chosen();
   const size_t before = view.BaselineOf(after);
-  LineChart chart{
-      .title = "Risk against coverage: the share of errors among the most confident voxels",
-      .x_name = "coverage: per cent of voxels kept, most confident first",
-      .y_name = "risk: per cent of them wrong"};
-  if (before != after) chart.lines.push_back(RiskLine(view, before, false));
-  chart.lines.push_back(RiskLine(view, after, true));
-  std::erase_if(chart.lines, [](const ChartLine& line) { return line.points.empty(); });
-  if (chart.lines.empty()) return {};
+  const EvaluateResult& all = view.study().repeats.front().result;
+  EvaluateResult shown = all;
+  shown.pipelines = {all.pipelines[after]};
+  if (before != after) shown.pipelines.insert(shown.pipelines.begin(), all.pipelines[before]);
+  const std::string figure = RiskCoverageFigure(shown);
+  if (figure.empty()) return {};
   return PageSection(
       "risk",
       "Risk and coverage",
       Paragraph("How many errors remain when only the most confident voxels are kept: "
                 "what confidence is worth for selection.") +
-          FigureHtml(LineChartSvg(chart), "Test voxels of the first repeat."));
+          FigureHtml(figure, "Test voxels of the first repeat."));
 }
 
 std::string ConfusionSection(const StudyView& view) {

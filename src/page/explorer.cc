@@ -105,11 +105,32 @@ std::vector<PackedCase> PackCases(const std::vector<ExploredCase>& cases,
   return packed;
 }
 
+int64_t GridPoints(const ExploredCase& explored) {
+  return std::ssize(explored.grid.slices) * explored.grid.rows * explored.grid.columns;
+}
+
+// By the first case what all of them take: to pack all of them only to see that they do not fit
+// takes long.
+double EstimateBytes(const std::vector<ExploredCase>& cases,
+                     const PackOrder& order,
+                     PackSteps steps) {
+  double points = 0.0;
+  for (const ExploredCase& explored : cases) points += static_cast<double>(GridPoints(explored));
+  return static_cast<double>(PageBytes(PackCase(cases.front(), order, steps))) * points /
+         static_cast<double>(GridPoints(cases.front()));
+}
+
+// With the finest steps that leave room for all cases, as far as the estimate is right.
 std::vector<PackedCase> PackFinest(const std::vector<ExploredCase>& cases,
                                    const PackOrder& order,
                                    int64_t most_bytes) {
+  constexpr double kErrorOfEstimate = 1.1;
   std::vector<PackedCase> packed;
-  for (const PackSteps steps : kLadder) {
+  for (size_t k = 0; k < std::size(kLadder) && !cases.empty(); ++k) {
+    const PackSteps steps = kLadder[k];
+    const bool may_fit =
+        EstimateBytes(cases, order, steps) <= kErrorOfEstimate * static_cast<double>(most_bytes);
+    if (!may_fit && k + 1 < std::size(kLadder)) continue;
     packed = PackCases(cases, order, steps, most_bytes);
     if (packed.size() == cases.size()) break;
   }
@@ -132,10 +153,9 @@ Json CommonJson(const StudyView& view, const ExplorerInput& input, const PackOrd
                          {"keeps", static_cast<bool>(order.keeps[p])}});
   }
   Json colors = Json::array();
-  for (size_t c = 0; c < view.classes().size(); ++c) {
-    const bool background = input.dataset.background == static_cast<int64_t>(c);
-    colors.push_back(HexColor(background ? kCalm : ClassColor(static_cast<int64_t>(c))));
-  }
+  for (const Rgb color : ClassColors(
+           view.classes().size(), input.dataset.background.value_or(-1), input.dataset.colors))
+    colors.push_back(HexColor(color));
   return {{"classes", view.classes()},
           {"colors", colors},
           {"pipelines", pipelines},
@@ -144,21 +164,31 @@ Json CommonJson(const StudyView& view, const ExplorerInput& input, const PackOrd
           {"heat", MapJson(ColorMap::kHeat)}};
 }
 
+// "every second pixel of every second row", "every 12th pixel of every 12th row".
+std::string EveryPixel(int64_t step) {
+  if (step == 1) return "every pixel";
+  const char* ending = step / 10 % 10 == 1 ? "th"
+                       : step % 10 == 1    ? "st"
+                       : step % 10 == 2    ? "nd"
+                       : step % 10 == 3    ? "rd"
+                                           : "th";
+  const std::string ordinal = step == 2   ? "second"
+                              : step == 3 ? "third"
+                                          : fmt::format("{}{}", step, ending);
+  return fmt::format("every {} pixel of every {} row", ordinal, ordinal);
+}
+
 std::string StoredText(const PackedCase& first, size_t shown, size_t wanted) {
   const auto step = first.manifest["step"].get<int64_t>();
   const auto every = [&](const char* name) { return step * first.manifest[name].get<int64_t>(); };
-  const auto ordinal = [](int64_t n) {
-    return n == 1 ? std::string("every pixel")
-                  : fmt::format("every {}th pixel of every {}th row", n, n);
-  };
   std::string text = fmt::format(
       "Stored: labels and decisions of {}, confidence, temperature and free energy of {}, "
       "probabilities of the {} classes "
       "that any pipeline gives most of {}. Probabilities are within 0.8 percentage points.",
-      ordinal(step),
-      ordinal(every("fine")),
+      EveryPixel(step),
+      EveryPixel(every("fine")),
       first.manifest["leading"].get<int64_t>(),
-      ordinal(every("coarse")));
+      EveryPixel(every("coarse")));
   if (shown < wanted)
     text +=
         fmt::format(" {} of {} cases would have made the page too large.", wanted - shown, wanted);
