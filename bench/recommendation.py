@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often `segcal compare` recommends what the simulator knows to be right.
 
-    bench/recommendation.py build/release/segcal [--seeds 10] [--work FOLDER] [--only MAP]
+    bench/recommendation.py build/release/segcal [--seeds 10] [--only MAP] [--least 8]
 
 For every true map and seed: a simulated data set, a study of it with its own splits, the recommendation.
-Prints a line per study and the hit rates.
+Prints a line per study and the hit rates; fails where a rate is below --least.
 """
 
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def study(program, folder, true_map, seed, given):
     names = [name for name in PIPELINES if not (given.untrained and name.startswith("lts"))]
     pipelines = [part for name in names for part in ("-p", name)]
     subprocess.run([program, "compare", folder / "data", *pipelines, "--split", "own", "--replicates", "100",
-                    "--search", str(given.search),
+                    "--search", str(given.search), "--threads", str(given.threads),
                     "--metrics", "nll,ece,ba_ece", "-o", folder / "study", "--quiet"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return json.loads((folder / "study" / "study.json").read_text())["recommendation"]
@@ -46,6 +47,8 @@ def main():
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--search", type=int, default=5)
     parser.add_argument("--untrained", action="store_true", help="without lts(z), which takes most of the time")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--least", type=int, default=0, help="hits of every true map that are required")
     parser.add_argument("--only", choices=TRUTHS)
     given = parser.parse_args()
     rates = {}
@@ -58,9 +61,12 @@ def main():
             hit = found["pipeline"].split("(")[0] in right
             hits += hit
             print(f"{true_map} seed {seed}: {found['pipeline']} {'hit' if hit else 'miss'}", flush=True)
-        rates[true_map] = f"{hits}/{given.seeds}"
-    for true_map, rate in rates.items():
-        print(f"{true_map}: {rate}")
+            if not hit:
+                print("  " + " ".join(found["reasons"][:2]), flush=True)
+        rates[true_map] = hits
+    for true_map, hits in rates.items():
+        print(f"{true_map}: {hits}/{given.seeds}")
+    sys.exit(any(hits < given.least for hits in rates.values()))
 
 
 if __name__ == "__main__":
