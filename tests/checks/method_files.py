@@ -15,18 +15,18 @@ PAGE = re.compile(r'\.page = "([^"]+)"')
 
 def methods(root, folder):
     """The method files of a folder: neither tests nor the list."""
-    sources = files(root, f"src/{folder}/*.cc")
+    sources = files(root, f"{folder}/*.cc")
     return [p for p in sources if not p.stem.endswith("_test") and p.stem != "list"]
 
 
 def unlisted(root, folder):
     """Differences between the descriptors that files define and those that list.cc names."""
-    path = root / "src" / folder / "list.cc"
+    path = root / folder / "list.cc"
     listed = set(LISTED.findall(text(path))) if path.is_file() else set()
     defined = {name for source in methods(root, folder)
                for name in DESCRIPTOR.findall(text(source))}
-    return [f"src/{folder}/list.cc: does not name {name}" for name in sorted(defined - listed)] + \
-           [f"src/{folder}/list.cc: names {name}, which no file defines"
+    return [f"{folder}/list.cc: does not name {name}" for name in sorted(defined - listed)] + \
+           [f"{folder}/list.cc: names {name}, which no file defines"
             for name in sorted(listed - defined)]
 
 
@@ -60,7 +60,7 @@ def undocumented_formats(root):
     page = root / "docs" / "formats.md"
     described = text(page) if page.is_file() else ""
     found = []
-    for source in methods(root, "formats"):
+    for source in methods(root, "src/formats"):
         for extensions in re.findall(r'\.extensions = "([^"]+)"', text(source)):
             found += [f"docs/formats.md: does not mention {extension} of {source.relative_to(root)}"
                       for extension in extensions.split() if f"`{extension}" not in described]
@@ -70,9 +70,9 @@ def undocumented_formats(root):
 def violations(root):
     """Formats keep helpers of their own beside them; calibrators and metrics may not."""
     found = undocumented_formats(root)
-    for folder in ["formats", "calibrators", "metrics", "corrupt", "fuse"]:
+    for folder in ["src/formats", "src/calibrators", "src/metrics", "src/corrupt", "src/fuse", "train/losses"]:
         found += unlisted(root, folder)
-    for folder in ["calibrators", "metrics"]:
+    for folder in ["src/calibrators", "src/metrics"]:
         for source in methods(root, folder):
             found += incomplete(root, source)
     return found
