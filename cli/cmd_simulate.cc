@@ -22,7 +22,11 @@ struct SimulateArguments {
   SimulateOptions options;
   bool quiet = false;
   bool json = false;
-  std::vector<const CLI::Option*> scene_options = {};  // that candidates do not have
+  bool images = false;
+  int64_t scanners = SimulateImagesOptions{}.num_scanners;
+  std::vector<const CLI::Option*> scene_options = {};       // that candidates do not have
+  std::vector<const CLI::Option*> prediction_options = {};  // that images do not have
+  std::vector<const CLI::Option*> image_options = {};       // that only images have
 };
 
 // "360x480" or "48x96x96".
@@ -47,14 +51,15 @@ std::vector<int64_t> ParseSize(const std::string& text) {
 // Candidates for label fusion are drawn in another way than predictions of classes.
 constexpr const char* kCandidates = "candidates";
 
-SimulateSummary RunCandidates(const SimulateArguments& given, const ProgressCallback& progress) {
-  for (const CLI::Option* option : given.scene_options) {
-    if (option->count() > 0)
-      Throw(ErrorCode::kInvalidArgument,
-            "{} does not apply to the preset {}",
-            option->get_name(),
-            kCandidates);
+// An Error if one of the options is given; `why` ends the message.
+void Refuse(const std::vector<const CLI::Option*>& options, const std::string& why) {
+  for (const CLI::Option* option : options) {
+    if (option->count() > 0) Throw(ErrorCode::kInvalidArgument, "{} {}", option->get_name(), why);
   }
+}
+
+SimulateSummary RunCandidates(const SimulateArguments& given, const ProgressCallback& progress) {
+  Refuse(given.scene_options, fmt::format("does not apply to the preset {}", kCandidates));
   SimulateCandidatesOptions options;
   const SimulateOptions& wanted = given.options;
   options.num_cases = wanted.num_cases;
@@ -77,7 +82,37 @@ SimulateSummary RunScenes(const SimulateArguments& given, const ProgressCallback
   return Simulate(given.folder, options, progress);
 }
 
+void RunImages(const SimulateArguments& given) {
+  Refuse(given.prediction_options, "does not apply to --images, which come without predictions");
+  if (given.options.preset == kCandidates)
+    Throw(ErrorCode::kInvalidArgument, "--images: the preset {} has none", kCandidates);
+  const SimulateOptions& wanted = given.options;
+  SimulateImagesOptions options;
+  options.preset = wanted.preset;
+  options.num_cases = wanted.num_cases;
+  options.num_classes = wanted.num_classes;
+  if (!given.size.empty()) options.size = ParseSize(given.size);
+  options.seed = wanted.seed;
+  options.ignore_fraction = wanted.ignore_fraction;
+  options.num_scanners = given.scanners;
+  options.threads = wanted.threads;
+  const SimulateImagesSummary summary = SimulateImages(
+      given.folder, options, Interruptible(given.quiet ? ProgressCallback() : ProgressDisplay()));
+  if (given.json) {
+    fmt::print("{}", ToJson(summary));
+    return;
+  }
+  fmt::print("{}: {}, {}, {} voxels ({} labelled)\n",
+             given.folder,
+             Counted(summary.num_images, "image"),
+             Counted(given.scanners, "scanner"),
+             HumanCount(summary.num_voxels),
+             HumanCount(summary.num_labelled));
+}
+
 void Run(const SimulateArguments& given) {
+  if (given.images) return RunImages(given);
+  Refuse(given.image_options, "needs --images");
   const SimulateOptions& options = given.options;
   const auto simulate = options.preset == kCandidates ? &RunCandidates : &RunScenes;
   const SimulateSummary summary =
@@ -153,15 +188,36 @@ Action SetUpSimulate(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--threads", options.threads, "Threads; 0 is all cores")
       ->check(CLI::Range(0, 1024));
+  app.add_flag("--images",
+               given->images,
+               "Images to train a network on, in place of predictions: splits train, validation, "
+               "calibration, test and shift");
+  app.add_option("--scanners",
+                 given->scanners,
+                 "With --images: all after the first take the images of split shift")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   app.add_flag("--json", given->json, "Print the summary as JSON");
   app.add_flag("--quiet", given->quiet, "No progress display");
   app.footer(
       "Examples:\n  segcal simulate street --preset street --correlation 6\n"
       "  segcal simulate recovery --preset roads --cases 4 --size 512x512 --temperature 1.5\n"
-      "  segcal simulate atlases --preset candidates --members 9    (see segcal fuse)");
+      "  segcal simulate atlases --preset candidates --members 9    (see segcal fuse)\n"
+      "  segcal simulate photos --images --cases 40 --size 192x256");
   for (const char* name :
        {"--map", "--variation", "--offset", "--member-noise", "--ignore", "--dtype", "--input"})
     given->scene_options.push_back(app.get_option(name));
+  for (const char* name : {"--members",
+                           "--map",
+                           "--temperature",
+                           "--variation",
+                           "--correlation",
+                           "--offset",
+                           "--member-noise",
+                           "--dtype",
+                           "--input"})
+    given->prediction_options.push_back(app.get_option(name));
+  given->image_options.push_back(app.get_option("--scanners"));
   return [given] {
     Run(*given);
     return 0;

@@ -86,7 +86,37 @@ SEGCAL_EXPORT SimulateSummary SimulateCandidates(const std::string& folder,
                                                  const SimulateCandidatesOptions& options,
                                                  const ProgressCallback& progress = {});
 
-// The summary as documented in docs/formats.md.
+// Images to train a network on: pictures of scenes whose labels are known, taken by scanners that
+// differ. docs/simulator.md describes how they come about.
+struct SimulateImagesOptions {
+  std::string preset = "street";  // one of SimulatePresets()
+  int64_t num_cases = 10;
+  int64_t num_classes = -1;   // preset; 1 to 255
+  std::vector<int64_t> size;  // preset; spatial axes, slowest first
+  uint64_t seed = 1;
+  double ignore_fraction = -1.0;  // preset; expected part of voxels without a label, [0, 1)
+  // The first takes all images but those of split "shift", which the others take in turn; with one
+  // there is no such split.
+  int64_t num_scanners = 3;
+  std::vector<std::pair<std::string, double>> splits = {
+      {"train", 0.4}, {"validation", 0.1}, {"calibration", 0.2}, {"test", 0.2}, {"shift", 0.1}};
+  int threads = 0;  // 0: all; the files do not depend on it
+};
+
+struct SimulateImagesSummary {
+  int64_t num_images = 0;
+  int64_t num_voxels = 0;
+  int64_t num_labelled = 0;
+};
+
+// Writes a data set without predictions to `folder`, which must be empty or new: dataset.json,
+// images/, labels/ and scanners.json.
+SEGCAL_EXPORT SimulateImagesSummary SimulateImages(const std::string& folder,
+                                                   const SimulateImagesOptions& options,
+                                                   const ProgressCallback& progress = {});
+
+// The summaries as documented in docs/formats.md.
+SEGCAL_EXPORT std::string ToJson(const SimulateImagesSummary& summary);
 SEGCAL_EXPORT std::string ToJson(const SimulateSummary& summary);
 
 // Names of the presets and of the true maps.

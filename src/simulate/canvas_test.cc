@@ -14,7 +14,7 @@ double Covered(const Scene& scene) {
   return static_cast<double>(n) / static_cast<double>(scene.NumVoxels());
 }
 
-class CanvasTest : public testing::Test {
+class CanvasTest : public ::testing::Test {
  protected:
   Scene scene_{{400, 800}};
   Canvas canvas_{&scene_};

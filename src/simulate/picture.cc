@@ -4,19 +4,16 @@
 
 #include "core/rng.h"
 #include "simulate/fields.h"
+#include "simulate/scanner.h"
 #include "simulate/scenes.h"
 
 namespace segcal {
-namespace {
 
-// Classes beyond the preset's own get a colour from their number.
-Colour PickColour(const ScenePreset& preset, uint8_t region) {
+Colour RegionColour(const ScenePreset& preset, uint8_t region) {
   if (region < preset.regions.size()) return preset.regions[region].colour;
   const Rng rng(region, 0);
   return {rng.UniformAt(0), rng.UniformAt(1), rng.UniformAt(2)};
 }
-
-}  // namespace
 
 std::vector<uint8_t> MakePicture(const ScenePreset& preset,
                                  const Scene& scene,
@@ -27,7 +24,7 @@ std::vector<uint8_t> MakePicture(const ScenePreset& preset,
       GaussianField(scene.shape, 0.7, streams.Of(StreamUse::kTexture, 1));
   std::vector<uint8_t> picture(3 * scene.regions.size());
   for (size_t v = 0; v < scene.regions.size(); ++v) {
-    const Colour colour = PickColour(preset, scene.regions[v]);
+    const Colour colour = RegionColour(preset, scene.regions[v]);
     const double brightness =
         (1.0 + static_cast<double>(scene.tint[v])) * std::exp(0.06 * static_cast<double>(light[v]));
     for (size_t k = 0; k < 3; ++k) {

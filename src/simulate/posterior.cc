@@ -38,19 +38,6 @@ std::vector<double> Sharpness(const SimulationPlan& plan, const std::vector<doub
   return sharpness;
 }
 
-// Which voxels have no label: patches that do not depend on the labels, so that what remains is
-// still drawn from eta.
-std::vector<bool> VoidVoxels(const SimulationPlan& plan, const CaseStreams& streams) {
-  std::vector<bool> is_void(static_cast<size_t>(plan.num_voxels), false);
-  if (!plan.HasVoid()) return is_void;
-  const std::vector<float> field = GaussianField(
-      plan.shape(), InVoxels(kVoidLength, plan.shape()), streams.Of(StreamUse::kVoid));
-  for (size_t v = 0; v < field.size(); ++v) {
-    is_void[v] = NormalUpperTail(static_cast<double>(field[v])) < plan.options.ignore_fraction;
-  }
-  return is_void;
-}
-
 // Draws voxels one by one; the scratch is for one thread.
 class TruthDrawer {
  public:
@@ -110,6 +97,17 @@ void TruthSums::Add(const TruthSums& other) noexcept {
   true_entropy += other.true_entropy;
   stored_nll += other.stored_nll;
   stored_confidence += other.stored_confidence;
+}
+
+std::vector<bool> VoidVoxels(const SimulationPlan& plan, const CaseStreams& streams) {
+  std::vector<bool> is_void(static_cast<size_t>(plan.num_voxels), false);
+  if (!plan.HasVoid()) return is_void;
+  const std::vector<float> field = GaussianField(
+      plan.shape(), InVoxels(kVoidLength, plan.shape()), streams.Of(StreamUse::kVoid));
+  for (size_t v = 0; v < field.size(); ++v) {
+    is_void[v] = NormalUpperTail(static_cast<double>(field[v])) < plan.options.ignore_fraction;
+  }
+  return is_void;
 }
 
 CaseTruth DrawTruth(const SimulationPlan& plan,

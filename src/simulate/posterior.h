@@ -29,6 +29,10 @@ struct CaseTruth {
   TruthSums sums;
 };
 
+// Which voxels have no label: patches that do not depend on the labels, so that what remains is
+// still drawn from eta.
+std::vector<bool> VoidVoxels(const SimulationPlan& plan, const CaseStreams& streams);
+
 // The true posterior of a case from its pooled logits [classes][voxels], and labels drawn from it.
 CaseTruth DrawTruth(const SimulationPlan& plan,
                     const TrueMap& map,

@@ -16,7 +16,7 @@ std::vector<int64_t> SmallSize(const ScenePreset& preset) {
   return {60, 80};
 }
 
-class EveryPreset : public testing::TestWithParam<const ScenePreset*> {};
+class EveryPreset : public ::testing::TestWithParam<const ScenePreset*> {};
 
 TEST_P(EveryPreset, UsesOnlyTheClassesAskedFor) {
   const ScenePreset& preset = *GetParam();
@@ -71,7 +71,7 @@ TEST_P(EveryPreset, ParentsComeBeforeTheirChildren) {
 
 INSTANTIATE_TEST_SUITE_P(Presets,
                          EveryPreset,
-                         testing::ValuesIn(ScenePresets()),
+                         ::testing::ValuesIn(ScenePresets()),
                          [](const auto& instance) { return std::string(instance.param->name); });
 
 TEST(BrainPreset, IsNearlyAllBackground) {

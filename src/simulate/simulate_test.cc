@@ -20,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SimulateTest : public testing::Test {
+class SimulateTest : public ::testing::Test {
  protected:
   SimulateTest() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    root_ = testing::TempDir() + "segcal_" + test->name() + "_" + std::to_string(::getpid());
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = ::testing::TempDir() + "segcal_" + test->name() + "_" + std::to_string(::getpid());
     fs::remove_all(root_);
     fs::create_directories(root_);
   }

@@ -22,6 +22,8 @@ enum class StreamUse : uint64_t {
   kMistake = 11,
   kLuck = 12,
   kSkill = 13,
+  kScanner = 14,
+  kGrain = 15,
 };
 
 // The random streams of one case: one per use and index, all independent.

@@ -60,6 +60,9 @@ def test_other_usage_errors(dataset, model, tmp_path):
         ("simulate", out, "--preset", "moon"): ["moon", "brain"],
         ("simulate", out, "--cases", 0): ["0"],
         ("simulate", out, "--temperature", -1): ["temperature", "-1"],
+        ("simulate", out, "--images", "--members", 2): ["--members", "--images"],
+        ("simulate", out, "--scanners", 2): ["--scanners", "--images"],
+        ("simulate", out, "--images", "--preset", "candidates"): ["--images", "candidates"],
     }
     for command, parts in wrong.items():
         message = fails(2, *command)
