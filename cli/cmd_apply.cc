@@ -5,9 +5,12 @@
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/part_flags.h"
+#include "cli/print_applied.h"
 #include "cli/throw.h"
 #include "segcal/apply.h"
 #include "segcal/methods.h"
+#include "segcal/parts.h"
 
 namespace segcal::cli {
 namespace {
@@ -20,6 +23,7 @@ struct ApplyArguments {
   NnunetApplyOptions nnunet_options;
   std::string dtype = "f32";
   ApplyOptions options;
+  PartFlags part;
   RunFlags run;
   bool json = false;
 };
@@ -36,6 +40,7 @@ void SplitNnunet(ApplyArguments* given) {
 }
 
 void CheckArguments(const ApplyArguments& given) {
+  CheckPartFlags(given.part);
   if (given.nnunet.empty() && (given.dataset.empty() || given.output.empty()))
     Throw(ErrorCode::kInvalidArgument,
           "a data set and -o FOLDER are required, or --nnunet IN OUT for folders of nnU-Net");
@@ -45,6 +50,13 @@ void CheckArguments(const ApplyArguments& given) {
           given.dataset);
 }
 
+ApplyOptions MakeOptions(const ApplyArguments& given, const RunOptions& run) {
+  ApplyOptions options = given.options;
+  options.run = run;
+  options.dtype = given.dtype == "f16" ? DType::kF16 : DType::kF32;
+  return options;
+}
+
 ApplyResult ApplyAs(const ApplyArguments& given, const Model& model, const RunOptions& run) {
   if (!given.nnunet.empty()) {
     NnunetApplyOptions options = given.nnunet_options;
@@ -52,10 +64,19 @@ ApplyResult ApplyAs(const ApplyArguments& given, const Model& model, const RunOp
     options.overwrite = given.options.force;
     return ApplyNnunet(model, given.nnunet, given.output, options);
   }
-  ApplyOptions options = given.options;
-  options.run = run;
-  options.dtype = given.dtype == "f16" ? DType::kF16 : DType::kF32;
-  return Apply(model, LoadDataset(given.dataset), given.output, options);
+  return Apply(model, LoadDataset(given.dataset), given.output, MakeOptions(given, run));
+}
+
+void RunPart(const ApplyArguments& given, const Model& model, RunOptions run) {
+  const Dataset dataset = LoadDataset(given.dataset);
+  OutputCheck check(given.options.force);
+  check.Reads(dataset);
+  check.Reads(given.model);
+  CheckPartFile(given.part, &check);
+  const PartState state =
+      ApplyPart(model, dataset, given.output, MakeOptions(given, run), given.part.Parse());
+  EndProgress(&run);
+  SavePart(given.part, state);
 }
 
 void Run(ApplyArguments given) {
@@ -67,20 +88,10 @@ void Run(ApplyArguments given) {
            " writes all of them again";
   });
   const Model model = Model::Load(given.model);
+  if (given.part.given()) return RunPart(given, model, run);
   const ApplyResult result = ApplyAs(given, model, run);
   EndProgress(&run);
-  ReportSkipped(result.skipped);
-  ReportRenormalised(result.renormalised);
-  for (const std::string& warning : result.warnings) Warn(warning);
-  if (given.json) {
-    fmt::print("{}", ToJson(result));
-    return;
-  }
-  fmt::print("{}: wrote {} files, {} voxels, to {}\n",
-             model.pipeline(),
-             result.files.size(),
-             HumanCount(result.voxels),
-             given.output);
+  PrintApplied(result, given.output, given.json);
 }
 
 std::vector<std::string> WritableFormats() {
@@ -103,7 +114,8 @@ std::string ApplyFooter() {
       "keep the uncalibrated probabilities.\n\n";
   text += "Examples:\n  segcal apply ts.json camvid/dataset.json -o calibrated --split test\n";
   text += "  segcal apply brain.json hippocampus -o maps --write probabilities:npz,labels:nifti\n";
-  text += "  segcal apply brain.json --nnunet predicted calibrated";
+  text += "  segcal apply brain.json --nnunet predicted calibrated\n";
+  text += "  segcal apply ts.json camvid -o calibrated --part 3/10 --state parts/3.part";
   return text;
 }
 
@@ -144,7 +156,8 @@ Action SetUpApply(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--compress", given->options.compress, "Deflate .npz files")->excludes(nnunet);
   AddForce(app, &given->options.force, "; with --nnunet, into a folder that is not empty");
-  app.add_flag("--json", given->json, "Print the result as JSON");
+  CLI::Option* json = app.add_flag("--json", given->json, "Print the result as JSON");
+  AddPartFlags(app, &given->part, {nnunet, json});
   AddRunFlags(app, &given->run);
   app.footer(ApplyFooter());
   return [given] {

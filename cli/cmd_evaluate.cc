@@ -5,17 +5,17 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/evaluation_output.h"
 #include "cli/interrupt.h"
-#include "cli/print_evaluation.h"
+#include "cli/part_flags.h"
 #include "cli/throw.h"
 #include "segcal/evaluate.h"
 #include "segcal/figures.h"
 #include "segcal/files.h"
 #include "segcal/fit.h"
 #include "segcal/methods.h"
-#include "segcal/tables.h"
+#include "segcal/parts.h"
 
 namespace segcal::cli {
 namespace {
@@ -24,29 +24,15 @@ struct EvaluateArguments {
   std::string dataset;
   std::vector<std::string> models;
   std::vector<std::string> pipelines;
-  std::string output;
-  std::string csv;
-  std::string cells;
+  EvaluationOutput out;
   std::string figures;
   std::string picture_case;
   std::vector<std::string> set;
-  std::string table = "text";
-  std::string sort;
-  bool per_class = false;
-  bool statistics = false;
-  StatisticsOptions statistics_options;
   EvaluateOptions options;
+  PartFlags part;
+  bool keep_cells = false;
   RunFlags run;
-  bool force = false;
-  bool json = false;
 };
-
-// Of a value that the parser has checked.
-TableForm ParseForm(const std::string& name) {
-  if (name == "markdown") return TableForm::kMarkdown;
-  if (name == "latex") return TableForm::kLatex;
-  return name == "csv" ? TableForm::kCsv : TableForm::kText;
-}
 
 // The families that have an option.
 std::vector<std::string> FamiliesWith(const std::string& option) {
@@ -109,25 +95,6 @@ bool IsListed(const Model& model, const std::vector<Model>& models) {
   });
 }
 
-// What tables are sorted by must be computed, and have a best value.
-void CheckSort(const std::string& metric, const EvaluateOptions& options) {
-  if (metric.empty()) return;
-  const std::vector<std::string> computed = SelectedFamilies(options);
-  std::vector<std::string> known;
-  for (const MetricFamilyDescription& family : ListMetrics()) {
-    if (std::find(computed.begin(), computed.end(), family.name) == computed.end()) continue;
-    for (const MetricDescription& number : family.metrics) {
-      if (number.goal == Goal::kNone) continue;
-      if (number.name == metric) return;
-      known.push_back(number.name);
-    }
-  }
-  Throw(ErrorCode::kInvalidArgument,
-        "--sort {}: one of the metrics that are computed and have a best value is required: {}",
-        metric,
-        fmt::join(known, ", "));
-}
-
 std::vector<Model> MakeModels(const EvaluateArguments& given, const Dataset& dataset) {
   std::vector<Model> models;
   for (const std::string& pipeline : ExpandPipelines(given.pipelines))
@@ -156,12 +123,11 @@ void CheckFiles(const EvaluateArguments& given,
                 const Dataset& dataset,
                 const std::vector<Model>& models,
                 const std::vector<Figure>& figures = {}) {
-  OutputCheck check(given.force);
+  OutputCheck check(given.out.force);
   check.Reads(dataset);
   for (const Model& model : models) check.Reads(model.file());
-  if (!given.output.empty()) check.Writes(given.output, FileKind::kMetrics);
-  if (!given.csv.empty()) check.Writes(given.csv, FileKind::kTable);
-  if (!given.cells.empty()) check.Writes(given.cells, FileKind::kTable);
+  CheckPartFile(given.part, &check);
+  CheckTables(given.out, &check);
   if (!given.figures.empty()) check.WritesInto(given.figures);
   for (const Figure& figure : figures) check.Writes(FigureFile(given, figure), FileKind::kFigure);
 }
@@ -184,33 +150,6 @@ std::vector<std::string> WriteFigures(const EvaluateArguments& given,
   return files;
 }
 
-// The files that were asked for.
-std::vector<std::string> WriteTables(const EvaluateArguments& given, const EvaluateResult& result) {
-  NewFolders folders;
-  std::vector<std::string> files;
-  const auto write = [&](const std::string& path, std::string (*text)(const EvaluateResult&)) {
-    if (path.empty()) return;
-    folders.MakeParent(path);
-    WriteText(path, text(result));
-    files.push_back(path);
-  };
-  write(given.output, &ToJson);
-  write(given.csv, &ToCsv);
-  write(given.cells, &CellsCsv);
-  return files;
-}
-
-// From the values of cases, by the metrics of the table.
-Statistics MakeStatistics(const EvaluateArguments& given,
-                          const EvaluateResult& result,
-                          const ProgressCallback& progress) {
-  StatisticsOptions options = given.statistics_options;
-  options.threads = given.run.run.threads;
-  for (const MetricColumn& column : MetricColumns(result, given.options.families))
-    options.metrics.push_back(column.metric);
-  return ComputeStatistics({&result, 1}, options, progress);
-}
-
 // What cannot be computed is told before the work.
 void Check(const EvaluateArguments& given,
            const Dataset& dataset,
@@ -220,7 +159,7 @@ void Check(const EvaluateArguments& given,
   std::vector<std::string> pipelines;
   pipelines.reserve(models.size());
   for (const Model& model : models) pipelines.push_back(model.pipeline());
-  ReferenceIndex(pipelines, given.statistics_options.reference);
+  ReferenceIndex(pipelines, given.out.statistics_options.reference);
 }
 
 // Cases that fit takes unless told otherwise make a model look better than it is. Models that know
@@ -243,26 +182,26 @@ void WarnOfFittedCases(const EvaluateArguments& given,
       dataset.cases.size()));
 }
 
-void Run(const EvaluateArguments& given) {
+EvaluateOptions MakeOptions(const EvaluateArguments& given) {
   EvaluateOptions options = given.options;
   options.run = given.run.Make();
-  options.keep_cells = !given.cells.empty();
+  options.keep_cells = given.keep_cells || !given.out.cells.empty();
   for (const std::string& text : given.set) SetMetricOption(text, &options);
   CheckMetricOptions(given.set, options);
-  CheckSort(given.sort, options);
-  const Dataset whole = LoadDataset(given.dataset);
-  const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
-  const std::vector<Model> models = ModelsToEvaluate(given, dataset);
-  Check(given, dataset, models);
-  WarnOfFittedCases(given, dataset, models);
+  CheckSort(given.out.sort, options);
+  return options;
+}
+
+// All of it, and what was asked for.
+void EvaluateWhole(const EvaluateArguments& given,
+                   const Dataset& dataset,
+                   const std::vector<Model>& models,
+                   EvaluateOptions options) {
   EvaluateResult result = Evaluate(dataset, models, options);
-  if (given.statistics || !given.statistics_options.reference.empty())
-    result.statistics = MakeStatistics(given, result, options.run.progress);
+  AddStatistics(given.out, options.families, options.run, &result);
   EndProgress(&options.run);
-  ReportSkipped(result.skipped);
-  ReportRenormalised(result.renormalised);
-  for (const std::string& warning : result.warnings) Warn(warning);
-  std::vector<std::string> files = WriteTables(given, result);
+  ReportEvaluation(result);
+  std::vector<std::string> files = WriteTables(given.out, result);
   if (!files.empty()) {
     AdviseOnInterrupt([files] {
       return fmt::format("{} complete; the same command starts again", fmt::join(files, ", "));
@@ -272,15 +211,21 @@ void Run(const EvaluateArguments& given) {
     const auto figures = WriteFigures(given, dataset, models, result);
     files.insert(files.end(), figures.begin(), figures.end());
   }
-  if (given.json) {
-    fmt::print("{}", ToJson(result));
-  } else {
-    const PrintOptions print{.form = ParseForm(given.table), .per_class = given.per_class};
-    PrintEvaluation(given.sort.empty() ? result : SortedBy(result, given.sort),
-                    given.options.families,
-                    print,
-                    files);
-  }
+  ShowEvaluation(given.out, result, options.families, files);
+}
+
+void Run(const EvaluateArguments& given) {
+  CheckPartFlags(given.part);
+  EvaluateOptions options = MakeOptions(given);
+  const Dataset whole = LoadDataset(given.dataset);
+  const Dataset dataset = options.split.empty() ? whole : SelectSplit(whole, options.split);
+  const std::vector<Model> models = ModelsToEvaluate(given, dataset);
+  Check(given, dataset, models);
+  WarnOfFittedCases(given, dataset, models);
+  if (!given.part.given()) return EvaluateWhole(given, dataset, models, std::move(options));
+  const PartState state = EvaluatePart(dataset, models, options, given.part.Parse());
+  EndProgress(&options.run);
+  SavePart(given.part, state);
 }
 
 std::string EvaluateFooter() {
@@ -304,7 +249,8 @@ std::string EvaluateFooter() {
       "  segcal evaluate hippocampus -m brain.json --split test --metrics nll,ece,ba_ece \\\n"
       "    --set distance=physical\n"
       "  segcal evaluate camvid -m ts.json --split test --metrics all -o metrics.json --figures "
-      "figures";
+      "figures\n"
+      "  segcal evaluate camvid -m ts.json --split test --part 3/10 --state parts/3.part";
   return text;
 }
 
@@ -320,11 +266,6 @@ Action SetUpEvaluate(CLI::App& app) {
                  given->pipelines,
                  "Pipeline without a fit, such as none(z); several times")
       ->allow_extra_args(false);
-  app.add_option("-o,--output", given->output, "Metrics file to write (JSON, with a row per case)");
-  app.add_option("--csv", given->csv, "Table to write: a row per case, group and aggregate");
-  app.add_option("--cells",
-                 given->cells,
-                 "Table to write: per-case sums by fine ranges of confidence, for other bins");
   app.add_option(
          "--metrics",
          given->options.families,
@@ -346,35 +287,11 @@ Action SetUpEvaluate(CLI::App& app) {
       ->needs(figures);
   app.add_option("--set", given->set, "Option of a metric, key=value; several times")
       ->allow_extra_args(false);
-  app.add_option("--table", given->table, "Form of the printed tables")
-      ->check(CLI::IsMember({"text", "markdown", "latex", "csv"}))
-      ->capture_default_str();
-  app.add_option("--sort", given->sort, "Metric whose best pipeline comes first in the tables");
-  app.add_flag("--per-class", given->per_class, "Print a table of classes too");
-  AddForce(app, &given->force);
-  app.add_flag("--json", given->json, "Print the metrics as JSON");
-  StatisticsOptions& statistics = given->statistics_options;
-  app.add_flag("--statistics",
-               given->statistics,
-               "Bootstrap intervals; for several pipelines differences from the reference, rank "
-               "tests and ranks");
-  app.add_option("--reference",
-                 statistics.reference,
-                 "Pipeline to compare the others with, for --statistics (default: the first)");
-  app.add_option_function<std::string>(
-         "--test",
-         [&statistics](const std::string& name) { statistics.test = ParseRankTest(name); },
-         "Rank test of --statistics: wilcoxon, of the differences of cases, or mann_whitney, of "
-         "unpaired values")
-      ->check(CLI::IsMember({"wilcoxon", "mann_whitney"}))
-      ->default_str("wilcoxon");
-  app.add_option("--replicates", statistics.replicates, "Of the bootstrap")
-      ->check(CLI::Range(1, 10'000'000))
-      ->capture_default_str();
-  app.add_option("--level", statistics.level, "Of the intervals")
-      ->check(CLI::Range(0.5, 0.9999))
-      ->capture_default_str();
-  AddSeed(app, &statistics.seed, "Of the bootstrap");
+  std::vector<CLI::Option*> whole = AddEvaluationOutput(app, &given->out);
+  whole.push_back(figures);
+  CLI::Option* part = AddPartFlags(app, &given->part, whole);
+  app.add_flag("--keep-cells", given->keep_cells, "With --part: keep what merge --cells writes")
+      ->needs(part);
   AddRunFlags(app, &given->run);
   app.footer(EvaluateFooter());
   return [given] {

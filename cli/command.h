@@ -34,6 +34,7 @@ Action SetUpFit(CLI::App& app);
 Action SetUpFuse(CLI::App& app);
 Action SetUpIndex(CLI::App& app);
 Action SetUpInspect(CLI::App& app);
+Action SetUpMerge(CLI::App& app);
 Action SetUpReport(CLI::App& app);
 Action SetUpSimulate(CLI::App& app);
 Action SetUpVerify(CLI::App& app);

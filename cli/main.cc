@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"fit", "Fit a calibrator on held-out predictions", &SetUpFit},
     {"apply", "Write calibrated probabilities", &SetUpApply},
     {"evaluate", "Measure calibration and segmentation quality", &SetUpEvaluate},
+    {"merge", "Join what the parts of a job have left", &SetUpMerge},
     {"fuse", "Fuse candidate segmentations into one", &SetUpFuse},
     {"corrupt", "Corrupt images, to see how predictions hold up", &SetUpCorrupt},
     {"export", "Write a model as an ONNX graph", &SetUpExport},

@@ -19,6 +19,7 @@
 #include "segcal/methods.h"       // IWYU pragma: export
 #include "segcal/model.h"         // IWYU pragma: export
 #include "segcal/onnx.h"          // IWYU pragma: export
+#include "segcal/parts.h"         // IWYU pragma: export
 #include "segcal/report.h"        // IWYU pragma: export
 #include "segcal/run_options.h"   // IWYU pragma: export
 #include "segcal/simulate.h"      // IWYU pragma: export

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string_view>
 
+#include "core/text_hash.h"
 #include "core/throw.h"
 #include "corrupt/corruption.h"
 
@@ -18,13 +18,6 @@ const std::vector<const CorruptionInfo*>& Corruptions() {
 }
 
 namespace {
-
-// 64-bit FNV-1a.
-uint64_t HashText(std::string_view text) noexcept {
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return hash;
-}
 
 // What a random stream of an image is for.
 constexpr uint64_t kTypeStream = 0;

@@ -37,6 +37,7 @@ constexpr KindInfo kKinds[] = {
      .mark = "role=\"img\" font-family=\"system-ui,-apple-system,"},
     {.kind = FileKind::kArray, .name = "an array"},
     {.kind = FileKind::kCheckpoint, .name = "a kept training", .json_key = "segcal_checkpoint"},
+    {.kind = FileKind::kPart, .name = "the state of a part", .start = "segcal part "},
 };
 
 const KindInfo& Info(FileKind kind) {

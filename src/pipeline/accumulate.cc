@@ -3,10 +3,12 @@
 
 #include <utility>
 
+#include "core/progress.h"
 #include "core/throw.h"
 #include "pipeline/accumulators.h"
 #include "pipeline/compatible.h"
 #include "pipeline/evaluate.h"
+#include "pipeline/run.h"
 
 namespace segcal {
 struct MetricSums::State {
@@ -92,14 +94,15 @@ void MetricSums::Add(const Dataset& cases) {
           cases.num_classes(),
           state_->classes.size());
   }
-  std::vector<std::string> sums;
-  const EvaluateResult result = EvaluateWithSums(cases, {state_->model}, state_->options, &sums);
-  Accumulators metrics = state_->NoMetrics();
-  UnpackAllSums(sums.front(), &metrics);
-  state_->totals.metrics.Merge(metrics);
-  const State::Counts counts{.cases = std::ssize(result.pipelines.front().cases),
-                             .voxels = result.voxels,
-                             .labelled = result.labelled};
+  const std::vector<Model> models = {state_->model};
+  const ProgressScope scope(state_->options.run.progress);
+  const Dataset selected = CasesToEvaluate(cases, models, state_->options);
+  const EvaluatePlan plan = PlanEvaluation(selected, models, state_->options);
+  const EvaluatedCases done = EvaluateCases(plan, selected, models, state_->options);
+  if (done.cases.empty()) RefuseNoCases(cases.name, done.unreadable);
+  state_->totals.metrics.Merge(done.pipelines.front().pooled);
+  const State::Counts counts{
+      .cases = std::ssize(done.cases), .voxels = done.voxels, .labelled = done.labelled};
   MergeSums(counts, &state_->totals.counts);
 }
 

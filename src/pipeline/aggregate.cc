@@ -62,13 +62,17 @@ std::vector<MetricValue> MeanOverGroups(const std::vector<GroupMetrics>& groups)
   return MeanOfRows(rows);
 }
 
+bool NamesGroups(const Dataset& dataset) {
+  return std::any_of(
+      dataset.cases.begin(), dataset.cases.end(), [](const Case& c) { return !c.group.empty(); });
+}
+
 GroupSums::GroupSums(const Dataset& dataset,
+                     bool grouped,
                      size_t num_models,
                      const MetricContext& context,
                      MetricSelection selection)
     : context_(context), selection_(std::move(selection)) {
-  const bool grouped = std::any_of(
-      dataset.cases.begin(), dataset.cases.end(), [](const Case& c) { return !c.group.empty(); });
   if (!grouped) return;
   std::map<std::string, size_t> known;
   for (const Case& c : dataset.cases) {

@@ -19,12 +19,16 @@ std::vector<MetricValue> MeanOverCases(const std::vector<CaseMetrics>& cases,
 // Means over groups of their pooled values; empty without groups.
 std::vector<MetricValue> MeanOverGroups(const std::vector<GroupMetrics>& groups);
 
+// Whether a case names a group.
+bool NamesGroups(const Dataset& dataset);
+
 // Totals of the groups of a data set, for every model. A group's sums are freed when its last case
 // is in.
 class GroupSums {
  public:
-  // No group at all if no case names one; a case without a group is one of its own.
+  // No group at all unless `grouped`; a case without a group is one of its own.
   GroupSums(const Dataset& dataset,
+            bool grouped,
             size_t num_models,
             const MetricContext& context,
             MetricSelection selection);

@@ -51,26 +51,34 @@ std::vector<PlannedOutput> PlanOutputs(const std::string& folder, const ApplyOpt
 
 }  // namespace
 
-ApplyResult Apply(const Model& model,
-                  const Dataset& dataset,
-                  const std::string& folder,
-                  const ApplyOptions& options) {
-  const ProgressScope scope(options.run.progress);
+Dataset CasesToApply(const Model& model, const Dataset& dataset, const ApplyOptions& options) {
   CheckCompatible(model, dataset);
   if (options.dtype != DType::kF16 && options.dtype != DType::kF32) {
     Throw(ErrorCode::kInvalidArgument,
           "cannot write {}; float16 or float32 is required",
           Name(options.dtype));
   }
-  const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
-  const ApplyPlan plan{.outputs = PlanOutputs(folder, options),
-                       .dtype = options.dtype,
-                       .compress = options.compress,
-                       .force = options.force,
-                       .reference = [&](const Case& entry, const CaseReader& reader) {
-                         return GeometryFile(split, entry, reader);
-                       }};
-  return RunApply(model, split, plan, options.run);
+  return options.split.empty() ? dataset : SelectSplit(dataset, options.split);
+}
+
+ApplyPlan PlanApply(const Dataset& cases, const std::string& folder, const ApplyOptions& options) {
+  return {.outputs = PlanOutputs(folder, options),
+          .dtype = options.dtype,
+          .compress = options.compress,
+          .force = options.force,
+          .shared = false,
+          .reference = [&cases](const Case& entry, const CaseReader& reader) {
+            return GeometryFile(cases, entry, reader);
+          }};
+}
+
+ApplyResult Apply(const Model& model,
+                  const Dataset& dataset,
+                  const std::string& folder,
+                  const ApplyOptions& options) {
+  const ProgressScope scope(options.run.progress);
+  const Dataset cases = CasesToApply(model, dataset, options);
+  return RunApply(model, cases, PlanApply(cases, folder, options), options.run);
 }
 
 }  // namespace segcal

@@ -64,7 +64,7 @@ class ApplyJob {
         cases_(static_cast<size_t>(stream.num_cases())),
         workspaces_(static_cast<size_t>(stream.num_workers())) {}
 
-  ApplyResult Run() {
+  AppliedCases Run() {
     std::atomic<int64_t> voxels{0};
     stream_.ForEachBlock(
         "apply " + state_.pipeline,
@@ -75,16 +75,11 @@ class ApplyJob {
           Finish(&cases_[static_cast<size_t>(c)]);
           voxels += reader.num_voxels();
         });
-    ApplyResult result;
-    result.pipeline = state_.pipeline;
-    result.voxels = voxels;
-    result.renormalised = renormalised_;
-    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
-      for (const PlannedOutput& output : plan_.outputs)
-        result.files.push_back(OutputPath(output, entry(c).id));
-    }
-    WarnOfGeometry(&result);
-    return result;
+    AppliedCases done;
+    done.voxels = voxels;
+    done.renormalised = renormalised_;
+    for (int64_t c = 0; c < stream_.num_cases(); ++c) done.cases.push_back(Describe(c));
+    return done;
   }
 
  private:
@@ -113,21 +108,15 @@ class ApplyJob {
     return files;
   }
 
-  void WarnOfGeometry(ApplyResult* result) const {
+  AppliedCase Describe(int64_t c) const {
+    AppliedCase described;
+    described.id = entry(c).id;
+    for (const PlannedOutput& output : plan_.outputs)
+      described.files.push_back(OutputPath(output, described.id));
     const auto keeps = [](const PlannedOutput& output) { return output.format->keeps_geometry; };
-    if (std::none_of(plan_.outputs.begin(), plan_.outputs.end(), keeps)) return;
-    std::vector<std::string> ids;
-    for (int64_t c = 0; c < stream_.num_cases(); ++c) {
-      if (!cases_[static_cast<size_t>(c)].knows_geometry) ids.push_back(entry(c).id);
-    }
-    if (ids.empty()) return;
-    result->warnings.push_back(fmt::format(
-        "the place in space of {} of {} cases is not known (first {}): neither labels, members, "
-        "image nor a file beside a member is NIfTI and of their size; their new files have the "
-        "axes of the array, origin 0 and the spacing of the data set",
-        ids.size(),
-        stream_.num_cases(),
-        ids.front()));
+    described.knows_place = cases_[static_cast<size_t>(c)].knows_geometry ||
+                            std::none_of(plan_.outputs.begin(), plan_.outputs.end(), keeps);
+    return described;
   }
 
   void ApplyBlock(VoxelBlock& block, int64_t c, ApplyWorkspace* work) {
@@ -162,25 +151,78 @@ class ApplyJob {
   std::atomic<int64_t> renormalised_{0};
 };
 
+void WarnOfPlaces(const std::vector<AppliedCase>& cases, ApplyResult* result) {
+  std::vector<std::string> ids;
+  for (const AppliedCase& c : cases) {
+    if (!c.knows_place) ids.push_back(c.id);
+  }
+  if (ids.empty()) return;
+  result->warnings.push_back(fmt::format(
+      "the place in space of {} of {} cases is not known (first {}): neither labels, members, "
+      "image nor a file beside a member is NIfTI and of their size; their new files have the "
+      "axes of the array, origin 0 and the spacing of the data set",
+      ids.size(),
+      cases.size(),
+      ids.front()));
+}
+
+// Others may be about to write into a folder that is still empty.
+void MakeFolders(const ApplyPlan& plan, NewFolders* until_filled) {
+  for (const PlannedOutput& output : plan.outputs) {
+    if (plan.shared) {
+      CreateFolder(output.folder);
+    } else {
+      until_filled->Make(output.folder);
+    }
+  }
+}
+
 }  // namespace
+
+AppliedCases ApplyToCases(const Model& model,
+                          const Dataset& cases,
+                          const ApplyPlan& plan,
+                          const RunOptions& run) {
+  const ModelState& state = ModelAccess::State(model);
+  CheckOutputs(model, cases, plan);
+  std::vector<std::string> skipped;
+  const Dataset good = GoodCases(cases, {state.spec.pooling}, run, &skipped, Excused::kMasked);
+  AppliedCases done;
+  if (!good.cases.empty()) {
+    const CaseStream stream(good, {state.spec.pooling}, MakeStreamOptions(run));
+    NewFolders folders;
+    MakeFolders(plan, &folders);
+    done = ApplyJob(model, stream, plan, run).Run();
+  }
+  done.skipped = std::move(skipped);
+  return done;
+}
+
+ApplyResult FinishApply(const std::string& pipeline,
+                        const std::string& dataset,
+                        const std::string& warning,
+                        AppliedCases done) {
+  if (done.cases.empty()) RefuseNoCases(dataset, done.skipped);
+  ApplyResult result;
+  result.pipeline = pipeline;
+  result.voxels = done.voxels;
+  result.renormalised = done.renormalised;
+  for (const AppliedCase& c : done.cases)
+    result.files.insert(result.files.end(), c.files.begin(), c.files.end());
+  WarnOfPlaces(done.cases, &result);
+  if (!warning.empty()) result.warnings.push_back(warning);
+  result.skipped = std::move(done.skipped);
+  return result;
+}
 
 ApplyResult RunApply(const Model& model,
                      const Dataset& dataset,
                      const ApplyPlan& plan,
                      const RunOptions& run) {
-  const ModelState& state = ModelAccess::State(model);
-  CheckOutputs(model, dataset, plan);
-  std::vector<std::string> skipped;
-  const Dataset cases =
-      ReadableCases(dataset, {state.spec.pooling}, run, &skipped, Excused::kMasked);
-  const CaseStream stream(cases, {state.spec.pooling}, MakeStreamOptions(run));
-  NewFolders folders;
-  for (const PlannedOutput& output : plan.outputs) folders.Make(output.folder);
-  ApplyResult result = ApplyJob(model, stream, plan, run).Run();
-  result.skipped = std::move(skipped);
-  if (std::string warning = MembersWarning(model, dataset); !warning.empty())
-    result.warnings.push_back(std::move(warning));
-  return result;
+  return FinishApply(model.pipeline(),
+                     dataset.name,
+                     MembersWarning(model, dataset),
+                     ApplyToCases(model, dataset, plan, run));
 }
 
 }  // namespace segcal

@@ -15,14 +15,42 @@ struct ApplyPlan {
   std::vector<PlannedOutput> outputs;
   DType dtype = DType::kF32;
   bool compress = false;
-  bool force = false;  // write over files of the data set, and over what is no array
+  bool force = false;   // write over files of the data set, and over what is no array
+  bool shared = false;  // other processes write into the same folders at the same time
   // The file whose geometry new files of a case take over; empty: it is not known.
   std::function<std::string(const Case& entry, const CaseReader& reader)> reference;
 };
 
-// Applies a model to all cases that can be read: what the ways to apply share. Folders of the plan
-// are made. An Error, before the work, if a file of the data set, or one that is no array, would be
-// written over.
+// Applying in steps, so that cases may be spread over parts of a job.
+struct AppliedCase {
+  std::string id;
+  std::vector<std::string> files;
+  bool knows_place = true;  // in space, or is written in no format that has one
+};
+struct AppliedCases {
+  std::vector<AppliedCase> cases;
+  std::vector<std::string> skipped;  // "case: why"
+  int64_t voxels = 0;
+  int64_t renormalised = 0;
+};
+
+// What options ask for; the cases, relative to which files are found, must outlive the plan.
+ApplyPlan PlanApply(const Dataset& cases, const std::string& folder, const ApplyOptions& options);
+// The cases that the options select, after a check of model and options.
+Dataset CasesToApply(const Model& model, const Dataset& dataset, const ApplyOptions& options);
+// Applies a model to all cases that can be read. Folders of the plan are made. An Error, before the
+// work, if a file of the data set, or one that is no array, would be written over.
+AppliedCases ApplyToCases(const Model& model,
+                          const Dataset& cases,
+                          const ApplyPlan& plan,
+                          const RunOptions& run);
+// Of all of them, in the order of the data set; none is an Error. `warning` is about the ensemble.
+ApplyResult FinishApply(const std::string& pipeline,
+                        const std::string& dataset,
+                        const std::string& warning,
+                        AppliedCases done);
+
+// All steps: what the ways to apply share.
 ApplyResult RunApply(const Model& model,
                      const Dataset& dataset,
                      const ApplyPlan& plan,

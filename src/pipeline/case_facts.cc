@@ -50,13 +50,28 @@ std::string NameSome(const std::vector<std::string>& names) {
   return text;
 }
 
-std::vector<std::string> CaseWarnings(const Dataset& dataset, const std::vector<CaseFacts>& facts) {
+std::vector<int64_t> ConstantMembers(const CaseFacts& facts) {
+  std::vector<int64_t> members;
+  for (const auto& [member, times] : facts.constant) members.push_back(member);
+  return members;
+}
+
+std::vector<NamedFacts> NameFacts(const Dataset& dataset, const std::vector<CaseFacts>& facts) {
+  std::vector<NamedFacts> named;
+  for (size_t c = 0; c < facts.size(); ++c)
+    named.push_back({dataset.cases[c].id,
+                     facts[c].labelled,
+                     ConstantMembers(facts[c]),
+                     !dataset.cases[c].labels.empty()});
+  return named;
+}
+
+std::vector<std::string> CaseWarnings(const std::vector<NamedFacts>& cases) {
   std::vector<std::string> silent;
   std::map<int64_t, std::vector<std::string>> constant;
-  for (size_t c = 0; c < facts.size(); ++c) {
-    const Case& entry = dataset.cases[c];
-    if (facts[c].labelled == 0 && !entry.labels.empty()) silent.push_back(entry.id);
-    for (const auto& [member, times] : facts[c].constant) constant[member].push_back(entry.id);
+  for (const NamedFacts& c : cases) {
+    if (c.labelled == 0 && c.has_labels) silent.push_back(c.id);
+    for (const int64_t member : c.constant) constant[member].push_back(c.id);
   }
   std::vector<std::string> warnings;
   if (!silent.empty()) {
@@ -65,12 +80,11 @@ std::vector<std::string> CaseWarnings(const Dataset& dataset, const std::vector<
                     silent.size() == 1 ? "1 case" : fmt::format("{} cases", silent.size()),
                     NameSome(silent)));
   }
-  for (const auto& [member, cases] : constant) {
-    warnings.push_back(
-        fmt::format("member {} predicts the same at every voxel of {} ({})",
-                    member,
-                    cases.size() == 1 ? "1 case" : fmt::format("{} cases", cases.size()),
-                    NameSome(cases)));
+  for (const auto& [member, ids] : constant) {
+    warnings.push_back(fmt::format("member {} predicts the same at every voxel of {} ({})",
+                                   member,
+                                   ids.size() == 1 ? "1 case" : fmt::format("{} cases", ids.size()),
+                                   NameSome(ids)));
   }
   return warnings;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -60,31 +61,20 @@ const T* From(const std::vector<T>& values, int64_t first_voxel) {
   return values.empty() ? nullptr : values.data() + first_voxel;
 }
 
-// What metrics that need every voxel of a case keep of each until the case is complete.
-int64_t KeptPerVoxel(const MetricSelection& selection, int64_t num_classes, size_t num_models) {
-  // A voxel's part of a sorted list of confidences (measures/ranked.h) and of what makes it, for
-  // one pipeline while a case is completed.
-  constexpr int64_t kRankBytes = 72;
-  int64_t bytes = BytesPerVoxel(selection, num_classes) * static_cast<int64_t>(num_models);
-  if (bytes > 0) bytes += kRankBytes;
-  if (NeedsDistance(selection)) bytes += sizeof(int32_t);
-  if (NeedsLengths(selection)) bytes += sizeof(double);
-  return bytes;
+// The hashes of cases that a model was fitted on or chosen by. Where nothing was fitted, no case
+// made it look better.
+std::set<uint64_t> KnownCases(const Model& model) {
+  if (model.parameter_counts().optimised == 0) return {};
+  const std::vector<uint64_t>& hashes = model.report().data.case_hashes;
+  return {hashes.begin(), hashes.end()};
 }
 
 // Models that share a pooling share the pooled tile.
 struct PooledModels {
   Pooling pooling;
   std::vector<size_t> models;
-  bool fitted = false;  // whether some know the cases they were fitted on
+  std::map<size_t, std::set<uint64_t>> known;  // cases of those models that remember some
 };
-
-// The hashes of cases that a model was fitted on or chosen by. Where nothing was fitted, no case
-// made it look better.
-std::vector<uint64_t> KnownCases(const Model& model) {
-  if (model.parameter_counts().optimised == 0) return {};
-  return model.report().data.case_hashes;
-}
 
 std::vector<PooledModels> GroupByPooling(const std::vector<Model>& models) {
   std::vector<PooledModels> groups;
@@ -92,58 +82,50 @@ std::vector<PooledModels> GroupByPooling(const std::vector<Model>& models) {
     const Pooling& pooling = ModelAccess::State(models[m]).spec.pooling;
     auto group = std::find_if(
         groups.begin(), groups.end(), [&](const PooledModels& g) { return g.pooling == pooling; });
-    if (group == groups.end()) group = groups.insert(group, {.pooling = pooling, .models = {}});
+    if (group == groups.end())
+      group = groups.insert(group, {.pooling = pooling, .models = {}, .known = {}});
     group->models.push_back(m);
-    group->fitted = group->fitted || !KnownCases(models[m]).empty();
+    if (std::set<uint64_t> known = KnownCases(models[m]); !known.empty())
+      group->known[m] = std::move(known);
   }
   return groups;
 }
 
 class Evaluation {
  public:
-  Evaluation(const CaseStream& stream,
+  Evaluation(const EvaluatePlan& plan,
+             const CaseStream& stream,
              const std::vector<Model>& models,
-             const EvaluateOptions& options,
-             MetricSelection selection)
-      : stream_(stream),
+             bool keep_cells)
+      : plan_(plan),
+        stream_(stream),
         models_(models),
-        options_(options),
-        selection_(std::move(selection)),
+        keep_cells_(keep_cells),
         poolings_(GroupByPooling(models)),
-        needs_free_energy_(NeedsFreeEnergy(selection_)),
-        context_{.num_classes = stream.dataset().num_classes(),
-                 .background = stream.dataset().background.value_or(-1)},
+        needs_free_energy_(NeedsFreeEnergy(plan.selection)),
+        context_(plan.context()),
         cases_(static_cast<size_t>(stream.num_cases())),
         workspaces_(static_cast<size_t>(stream.num_workers())),
-        groups_(stream.dataset(), models.size(), context_, selection_) {
-    for (size_t m = 0; m < models.size(); ++m) pooled_.emplace_back(context_, selection_);
-    result_.pipelines.resize(models.size());
-    for (size_t m = 0; m < models.size(); ++m) {
-      result_.pipelines[m].pipeline = models[m].pipeline();
-      result_.pipelines[m].properties = ModelAccess::State(models[m]).properties();
-      result_.pipelines[m].cases.resize(cases_.size());
-    }
+        groups_(stream.dataset(), plan.grouped, models.size(), context_, plan.selection),
+        done_(NothingEvaluated(plan)) {
+    for (EvaluatedPipeline& pipeline : done_.pipelines) pipeline.cases.resize(cases_.size());
   }
 
-  // `sums` (null: nobody wants them) become the bytes of each model's sums.
-  EvaluateResult Run(std::vector<std::string>* sums) {
+  EvaluatedCases Run() {
     stream_.ForEachBlock(
         "evaluate",
         [&](VoxelBlock& block, int64_t c, int worker) {
           AddBlock(block, &OpenCase(c, block.reader()), worker);
         },
         [&](int64_t c, const CaseReader& reader) { FinishCase(c, reader); });
-    for (size_t m = 0; sums != nullptr && m < models_.size(); ++m)
-      sums->push_back(PackedSums(pooled_[m]));
-    for (size_t m = 0; m < models_.size(); ++m) FinishPipeline(m);
-    result_.dataset = stream_.dataset().name;
-    result_.classes = stream_.dataset().classes;
-    result_.voxels = voxels_;
-    result_.labelled = labelled_;
-    result_.renormalised = renormalised_;
-    if (KeptBytes() > stream_.memory()) result_.warnings.push_back(MemoryWarning());
-    for (std::string& warning : DataWarnings()) result_.warnings.push_back(std::move(warning));
-    return std::move(result_);
+    for (size_t m = 0; m < models_.size(); ++m)
+      done_.pipelines[m].groups = groups_.Finish(m, done_.pipelines[m].cases);
+    done_.cases = DescribeCases();
+    done_.voxels = voxels_;
+    done_.labelled = labelled_;
+    done_.renormalised = renormalised_;
+    done_.memory = stream_.memory();
+    return std::move(done_);
   }
 
  private:
@@ -164,8 +146,8 @@ class Evaluation {
         state.bound.push_back(
             fitted.calibrator->Bind(reader, fitted.spec.pooling, MakeBindOptions(stream_)));
       }
-      if (NeedsDistance(selection_))
-        state.distances = SquaredCaseDistances(reader, NeedsLengths(selection_));
+      if (NeedsDistance(plan_.selection))
+        state.distances = SquaredCaseDistances(reader, NeedsLengths(plan_.selection));
       state.context = context_;
       state.context.grid = MakeGrid(reader.shape(), reader.spacing());
       state.sums.emplace(stream_.num_workers(),
@@ -176,7 +158,7 @@ class Evaluation {
 
   ModelSums EmptySums(const MetricContext& context) const {
     ModelSums sums;
-    for (size_t m = 0; m < models_.size(); ++m) sums.of.emplace_back(context, selection_);
+    for (size_t m = 0; m < models_.size(); ++m) sums.of.emplace_back(context, plan_.selection);
     return sums;
   }
 
@@ -189,7 +171,7 @@ class Evaluation {
       for (size_t g = 0; g < poolings_.size(); ++g) {
         const PooledModels& group = poolings_[g];
         const Tile tile = block.PoolTileInto(t, group.pooling, &work.tile);
-        if (group.fitted) facts[g].hash += HashOfCase(tile);
+        if (!group.known.empty()) facts[g].hash += HashOfCase(tile);
         if (needs_free_energy_) FreeEnergyTile(tile, work.free_energy);
         // Rows are counted where they are pooled first, not again for every pooling.
         const int64_t renormalised = block.TakeRenormalised();
@@ -238,15 +220,15 @@ class Evaluation {
     for (size_t m = 0; m < models_.size(); ++m) {
       Accumulators total = std::move(totals.of[m]);
       total.Complete();
-      CaseMetrics& row = result_.pipelines[m].cases[static_cast<size_t>(c)];
+      CaseMetrics& row = done_.pipelines[m].cases[static_cast<size_t>(c)];
       row = {.id = reader.id(),
              .group = stream_.dataset().cases[static_cast<size_t>(c)].group,
              .metrics = total.Finish(),
-             .cells = options_.keep_cells ? total.Cells() : std::vector<CellRow>(),
+             .cells = keep_cells_ ? total.Cells() : std::vector<CellRow>(),
              .pooled_bins = total.PooledBins()};
       const std::lock_guard lock(pooled_mutex_);
-      largest_case_ = std::max(largest_case_, reader.num_voxels());
-      pooled_[m].MergeCase(total);
+      done_.largest_case = std::max(done_.largest_case, reader.num_voxels());
+      done_.pipelines[m].pooled.MergeCase(total);
       groups_.AddCase(c, m, total);
     }
     state.sums.reset();
@@ -254,85 +236,45 @@ class Evaluation {
     state.distances = {};
   }
 
-  void FinishPipeline(size_t m) {
-    PipelineMetrics& pipeline = result_.pipelines[m];
-    pooled_[m].Complete();
-    pipeline.pooled = pooled_[m].Finish();
-    pipeline.diagrams = pooled_[m].Diagrams();
-    pipeline.mean = MeanOverCases(pipeline.cases, selection_, pipeline.pooled);
-    pipeline.groups = groups_.Finish(m, pipeline.cases);
-    pipeline.group_mean = MeanOverGroups(pipeline.groups);
-  }
-
-  // What is odd about the cases, or makes models look better or worse than they are.
-  std::vector<std::string> DataWarnings() const {
-    std::vector<CaseFacts> facts;
-    for (const CaseState& state : cases_) facts.push_back(state.facts.front());
-    std::vector<std::string> warnings = CaseWarnings(stream_.dataset(), facts);
-    for (const Model& model : models_) {
-      if (std::string warning = MembersWarning(model, stream_.dataset()); !warning.empty())
-        warnings.push_back(std::move(warning));
+  std::vector<EvaluatedCase> DescribeCases() const {
+    std::vector<EvaluatedCase> described;
+    for (size_t c = 0; c < cases_.size(); ++c) {
+      const CaseFacts& facts = cases_[c].facts.front();
+      described.push_back({.id = stream_.dataset().cases[c].id,
+                           .labelled = facts.labelled,
+                           .constant = ConstantMembers(facts),
+                           .known_to = KnownTo(cases_[c].facts)});
     }
-    if (std::string warning = FittedWarning(); !warning.empty())
-      warnings.push_back(std::move(warning));
-    return warnings;
+    return described;
   }
 
-  // By what models remember of the cases they saw.
-  std::string FittedWarning() const {
-    std::set<std::string> pipelines;
-    std::set<size_t> seen;
+  // The models that took part in this case's fit, by what they remember of the cases they saw.
+  std::vector<int64_t> KnownTo(const std::vector<CaseFacts>& facts) const {
+    std::vector<int64_t> known;
     for (size_t g = 0; g < poolings_.size(); ++g) {
-      for (const size_t m : poolings_[g].models) {
-        const std::vector<uint64_t> hashes = KnownCases(models_[m]);
-        const std::set<uint64_t> known(hashes.begin(), hashes.end());
-        for (size_t c = 0; c < cases_.size(); ++c) {
-          if (!known.contains(cases_[c].facts[g].hash)) continue;
-          pipelines.insert(models_[m].pipeline());
-          seen.insert(c);
-        }
+      for (const auto& [m, cases] : poolings_[g].known) {
+        if (cases.contains(facts[g].hash)) known.push_back(static_cast<int64_t>(m));
       }
     }
-    if (seen.empty()) return {};
-    std::vector<std::string> ids;
-    for (const size_t c : seen) ids.push_back(stream_.dataset().cases[c].id);
-    return fmt::format(
-        "{} of the {} cases took part in the fit of {} ({}), which look better on them than on "
-        "others; option split leaves them out",
-        seen.size(),
-        cases_.size(),
-        NameSome({pipelines.begin(), pipelines.end()}),
-        NameSome(ids));
+    std::sort(known.begin(), known.end());
+    return known;
   }
 
-  std::string MemoryWarning() const {
-    return fmt::format(
-        "metrics that need every voxel of a case hold {:.1f} GiB for the largest, option memory is "
-        "{:.1f} GiB: name fewer metrics or pipelines",
-        static_cast<double>(KeptBytes()) * 0x1p-30,
-        static_cast<double>(stream_.memory()) * 0x1p-30);
-  }
-
-  // The stream holds further cases back (StreamOptions), but one must be open.
-  int64_t KeptBytes() const { return largest_case_ * stream_.options().bytes_per_voxel; }
-
+  const EvaluatePlan& plan_;
   const CaseStream& stream_;
   const std::vector<Model>& models_;
-  const EvaluateOptions& options_;
-  const MetricSelection selection_;
+  const bool keep_cells_;
   const std::vector<PooledModels> poolings_;
   const bool needs_free_energy_;
   const MetricContext context_;
   std::vector<CaseState> cases_;
   std::vector<Workspace> workspaces_;
-  std::mutex pooled_mutex_;
-  std::vector<Accumulators> pooled_;
+  std::mutex pooled_mutex_;  // of sums over cases
   GroupSums groups_;
-  int64_t largest_case_ = 0;  // guarded by pooled_mutex_
   std::atomic<int64_t> voxels_{0};
   std::atomic<int64_t> labelled_{0};
   std::atomic<int64_t> renormalised_{0};
-  EvaluateResult result_;
+  EvaluatedCases done_;
 };
 
 // A case without labels can be read but not evaluated: an error, or with skip_bad left out.
@@ -362,36 +304,63 @@ Model Baseline(const Dataset& dataset, const std::string& pipeline) {
   return model;
 }
 
+Dataset CasesToEvaluate(const Dataset& dataset,
+                        const std::vector<Model>& models,
+                        const EvaluateOptions& options) {
+  if (models.empty())
+    Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
+  SelectMetrics(options);  // an unknown name is told before anything else
+  for (const Model& model : models) CheckCompatible(model, dataset);
+  return options.split.empty() ? dataset : SelectSplit(dataset, options.split);
+}
+
+EvaluatePlan PlanEvaluation(const Dataset& cases,
+                            const std::vector<Model>& models,
+                            const EvaluateOptions& options) {
+  EvaluatePlan plan;
+  plan.dataset = cases.name;
+  plan.split = options.split;
+  plan.classes = cases.classes;
+  plan.background = cases.background.value_or(-1);
+  plan.grouped = NamesGroups(cases);
+  plan.selection = SelectMetrics(options);
+  for (const Model& model : models) {
+    plan.pipelines.push_back({.name = model.pipeline(),
+                              .properties = ModelAccess::State(model).properties(),
+                              .warning = MembersWarning(model, cases)});
+  }
+  return plan;
+}
+
+EvaluatedCases EvaluateCases(const EvaluatePlan& plan,
+                             const Dataset& cases,
+                             const std::vector<Model>& models,
+                             const EvaluateOptions& options) {
+  std::vector<Pooling> poolings;
+  for (const Model& model : models) poolings.push_back(ModelAccess::State(model).spec.pooling);
+  std::vector<std::string> unlabelled;
+  std::vector<std::string> unreadable;
+  const Dataset labelled = LabelledCases(cases, options.run.skip_bad, &unlabelled);
+  const Dataset good = GoodCases(labelled, poolings, options.run, &unreadable);
+  EvaluatedCases done = NothingEvaluated(plan);
+  if (!good.cases.empty()) {
+    StreamOptions stream_options = MakeStreamOptions(options.run);
+    stream_options.bytes_per_voxel = plan.bytes_per_voxel();
+    const CaseStream stream(good, poolings, std::move(stream_options));
+    done = Evaluation(plan, stream, models, options.keep_cells).Run();
+  }
+  done.unlabelled = std::move(unlabelled);
+  done.unreadable = std::move(unreadable);
+  return done;
+}
+
 EvaluateResult Evaluate(const Dataset& dataset,
                         const std::vector<Model>& models,
                         const EvaluateOptions& options) {
-  return EvaluateWithSums(dataset, models, options, nullptr);
-}
-
-EvaluateResult EvaluateWithSums(const Dataset& dataset,
-                                const std::vector<Model>& models,
-                                const EvaluateOptions& options,
-                                std::vector<std::string>* sums) {
   const ProgressScope scope(options.run.progress);
-  if (models.empty())
-    Throw(ErrorCode::kInvalidArgument, "no model or pipeline to evaluate is named");
-  MetricSelection selection = SelectMetrics(options);  // names are checked before the work
-  std::vector<Pooling> poolings;
-  for (const Model& model : models) {
-    CheckCompatible(model, dataset);
-    poolings.push_back(ModelAccess::State(model).spec.pooling);
-  }
-  const Dataset split = options.split.empty() ? dataset : SelectSplit(dataset, options.split);
-  std::vector<std::string> skipped;
-  const Dataset labelled = LabelledCases(split, options.run.skip_bad, &skipped);
-  const Dataset cases = ReadableCases(labelled, poolings, options.run, &skipped);
-  StreamOptions stream_options = MakeStreamOptions(options.run);
-  stream_options.bytes_per_voxel = KeptPerVoxel(selection, cases.num_classes(), models.size());
-  const CaseStream stream(cases, poolings, std::move(stream_options));
-  EvaluateResult result = Evaluation(stream, models, options, std::move(selection)).Run(sums);
-  result.split = options.split;
-  result.skipped = std::move(skipped);
-  return result;
+  const Dataset cases = CasesToEvaluate(dataset, models, options);
+  const EvaluatePlan plan = PlanEvaluation(cases, models, options);
+  return FinishEvaluation(plan, EvaluateCases(plan, cases, models, options));
 }
 
 }  // namespace segcal

@@ -7,6 +7,7 @@
 #include "calibrators/list.h"
 #include "core/checkpoint.h"
 #include "core/progress.h"
+#include "core/text_hash.h"
 #include "core/throw.h"
 #include "kernels/dispatch.h"
 #include "methods/shared/applied_error.h"
@@ -57,7 +58,7 @@ std::vector<std::string> DataWarnings(const Dataset& dataset, const Survey& surv
         "that leaves them out (segcal inspect shows the vector)",
         100.0 * static_cast<double>(survey.repeated) / static_cast<double>(survey.voxels)));
   }
-  const std::vector<std::string> of_cases = CaseWarnings(dataset, survey.cases);
+  const std::vector<std::string> of_cases = CaseWarnings(NameFacts(dataset, survey.cases));
   warnings.insert(warnings.end(), of_cases.begin(), of_cases.end());
   if (survey.renormalised > 0) {
     warnings.push_back(
@@ -65,13 +66,6 @@ std::vector<std::string> DataWarnings(const Dataset& dataset, const Survey& surv
                     survey.renormalised));
   }
   return warnings;
-}
-
-// FNV-1a.
-uint64_t HashText(const std::string& text) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return hash;
 }
 
 // What determines a model, as text, and the cases that it was chosen by.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "calibrators/list.h"
 #include "core/progress.h"
@@ -15,6 +14,7 @@
 #include "metrics/metric.h"
 #include "pipeline/case_facts.h"
 #include "pipeline/compatible.h"
+#include "pipeline/inspect.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
 
@@ -195,43 +195,38 @@ FreeEnergySpread SummariseSpread(const std::vector<CaseSummary>& cases, size_t m
   return spread;
 }
 
-void AddTotals(const std::vector<std::optional<CaseSums>>& totals, DatasetSummary* summary) {
-  summary->label_counts.resize(totals.front()->label_counts.size());
-  summary->decision_counts.resize(summary->label_counts.size());
-  for (const auto& total : totals) {
-    const CaseSums& part = *total;
-    if (summary->repeated_example.empty()) summary->repeated_example = part.example.logits;
-    summary->repeated += part.repeated;
-    summary->renormalised += part.renormalised;
-    for (size_t c = 0; c < part.label_counts.size(); ++c) {
-      summary->label_counts[c] += part.label_counts[c];
-      summary->decision_counts[c] += part.decision_counts[c];
-      summary->labelled += part.label_counts[c];
-      summary->voxels += part.decision_counts[c];
-    }
+void AddTotals(const InspectedCase& part, DatasetSummary* summary) {
+  if (summary->repeated_example.empty()) summary->repeated_example = part.repeated_example;
+  summary->repeated += part.repeated;
+  summary->renormalised += part.renormalised;
+  for (size_t c = 0; c < part.label_counts.size(); ++c) {
+    summary->label_counts[c] += part.label_counts[c];
+    summary->decision_counts[c] += part.decision_counts[c];
+    summary->labelled += part.label_counts[c];
+    summary->voxels += part.decision_counts[c];
   }
 }
 
-}  // namespace
+InspectedCase Inspected(const Case& entry, const CaseReader& reader, CaseSums total) {
+  return {.summary = Summarise(entry, reader, total),
+          .has_labels = !entry.labels.empty(),
+          .constant = ConstantMembers(total.facts),
+          .label_counts = std::move(total.label_counts),
+          .decision_counts = std::move(total.decision_counts),
+          .repeated = total.repeated,
+          .repeated_example = std::move(total.example.logits),
+          .renormalised = total.renormalised};
+}
 
-DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
-  const ProgressScope scope(options.progress);
-  CheckDataset(dataset, DatasetTitle(dataset));
-  DatasetSummary summary;
-  summary.name = dataset.name;
-  summary.classes = dataset.classes;
-  summary.input = *dataset.input;
-  summary.methods = Methods(dataset.num_classes(), summary.input);
-  const Dataset cases = ReadableCases(dataset, {Pooling{}}, options, &summary.skipped);
-  const CaseStream stream(cases, {Pooling{}}, MakeStreamOptions(options));
-  const int64_t num_classes = dataset.num_classes();
-  const auto num_members = static_cast<int64_t>(cases.cases.front().members.size());
+std::vector<InspectedCase> ReadCases(const CaseStream& stream) {
+  const std::vector<Case>& cases = stream.dataset().cases;
+  const int64_t num_classes = stream.dataset().num_classes();
+  const int64_t num_members = std::ssize(cases.front().members);
   std::vector<WorkerSums<CaseSums>> sums;
-  for (size_t c = 0; c < cases.cases.size(); ++c)
+  for (size_t c = 0; c < cases.size(); ++c)
     sums.emplace_back(stream.num_workers(), [=] { return CaseSums(num_classes, num_members); });
   std::vector<TileBuffer> buffers(static_cast<size_t>(stream.num_workers()));
-  summary.cases.resize(sums.size());
-  std::vector<std::optional<CaseSums>> totals(sums.size());
+  std::vector<InspectedCase> inspected(cases.size());
   stream.ForEachBlock(
       "inspect",
       [&](VoxelBlock& block, int64_t c, int worker) {
@@ -241,17 +236,57 @@ DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
       },
       [&](int64_t c, const CaseReader& reader) {
         const auto i = static_cast<size_t>(c);
-        totals[i].emplace(sums[i].TakeTotal());
-        summary.cases[i] = Summarise(cases.cases[i], reader, *totals[i]);
+        inspected[i] = Inspected(cases[i], reader, sums[i].TakeTotal());
       });
+  return inspected;
+}
 
-  AddTotals(totals, &summary);
-  std::vector<CaseFacts> facts;
-  for (const auto& total : totals) facts.push_back(total->facts);
-  summary.warnings = CaseWarnings(cases, facts);
-  for (size_t m = 0; m < static_cast<size_t>(num_members); ++m)
+std::vector<std::string> OddCases(const std::vector<InspectedCase>& cases) {
+  std::vector<NamedFacts> facts;
+  for (const InspectedCase& c : cases)
+    facts.push_back({c.summary.id, c.summary.labelled, c.constant, c.has_labels});
+  return CaseWarnings(facts);
+}
+
+}  // namespace
+
+InspectPlan PlanInspection(const Dataset& dataset) {
+  CheckDataset(dataset, DatasetTitle(dataset));
+  return {.name = dataset.name,
+          .classes = dataset.classes,
+          .input = *dataset.input,
+          .members = dataset.cases.empty() ? 0 : std::ssize(dataset.cases.front().members)};
+}
+
+InspectedCases InspectCases(const Dataset& cases, const RunOptions& run) {
+  InspectedCases done;
+  const Dataset good = GoodCases(cases, {Pooling{}}, run, &done.skipped);
+  if (!good.cases.empty())
+    done.cases = ReadCases(CaseStream(good, {Pooling{}}, MakeStreamOptions(run)));
+  return done;
+}
+
+DatasetSummary FinishInspection(const InspectPlan& plan, InspectedCases done) {
+  if (done.cases.empty()) RefuseNoCases(plan.name, done.skipped);
+  DatasetSummary summary;
+  summary.name = plan.name;
+  summary.classes = plan.classes;
+  summary.input = plan.input;
+  summary.methods = Methods(std::ssize(plan.classes), plan.input);
+  summary.label_counts.resize(plan.classes.size());
+  summary.decision_counts.resize(plan.classes.size());
+  for (const InspectedCase& c : done.cases) AddTotals(c, &summary);
+  summary.warnings = OddCases(done.cases);
+  for (InspectedCase& c : done.cases) summary.cases.push_back(std::move(c.summary));
+  for (size_t m = 0; m < static_cast<size_t>(plan.members); ++m)
     summary.free_energy.push_back(SummariseSpread(summary.cases, m));
+  summary.skipped = std::move(done.skipped);
   return summary;
+}
+
+DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
+  const ProgressScope scope(options.progress);
+  return FinishInspection(PlanInspection(dataset), InspectCases(dataset, options));
 }
 
 std::vector<MethodSummary> Methods(int64_t num_classes, InputKind input) {

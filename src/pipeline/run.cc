@@ -24,18 +24,29 @@ StreamOptions MakeStreamOptions(const RunOptions& run) {
   return {.threads = run.threads, .memory = run.memory, .cache_dir = run.cache_dir};
 }
 
+Dataset GoodCases(const Dataset& dataset,
+                  const std::vector<Pooling>& poolings,
+                  const RunOptions& run,
+                  std::vector<std::string>* skipped,
+                  Excused excused) {
+  if (!run.skip_bad) return dataset;
+  return WithoutBadCases(dataset, poolings, MakeStreamOptions(run), skipped, excused);
+}
+
 Dataset ReadableCases(const Dataset& dataset,
                       const std::vector<Pooling>& poolings,
                       const RunOptions& run,
                       std::vector<std::string>* skipped,
                       Excused excused) {
-  if (dataset.cases.empty())
-    Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset.name);
-  if (!run.skip_bad) return dataset;
-  Dataset good = WithoutBadCases(dataset, poolings, MakeStreamOptions(run), skipped, excused);
-  if (good.cases.empty())
-    Throw(ErrorCode::kBadData, "no case can be read; the first: {}", skipped->front());
+  if (dataset.cases.empty()) RefuseNoCases(dataset.name, {});
+  Dataset good = GoodCases(dataset, poolings, run, skipped, excused);
+  if (good.cases.empty()) RefuseNoCases(dataset.name, *skipped);
   return good;
+}
+
+void RefuseNoCases(const std::string& dataset, const std::vector<std::string>& skipped) {
+  if (skipped.empty()) Throw(ErrorCode::kBadData, "the data set \"{}\" has no cases", dataset);
+  Throw(ErrorCode::kBadData, "no case can be read; the first: {}", skipped.front());
 }
 
 }  // namespace segcal

@@ -15,25 +15,6 @@ namespace {
 constexpr int64_t kMetricsVersion = 1;
 constexpr const char* kMetricsKey = "segcal_metrics";
 
-Json CaseJson(const CaseMetrics& c) {
-  Json json = {{"case", c.id},
-               {"group", c.group.empty() ? Json(nullptr) : Json(c.group)},
-               {"metrics", MetricsToJson(c.metrics)},
-               {"per_class", PerClassToJson(c.metrics)},
-               {"pooled_bins", PooledBinsToJson(c.pooled_bins)}};
-  if (!c.cells.empty()) json["cells"] = CellsToJson(c.cells);
-  return json;
-}
-
-Json GroupJson(const GroupMetrics& group) {
-  return {{"group", group.group},
-          {"cases", group.cases},
-          {"mean", MetricsToJson(group.mean)},
-          {"mean_per_class", PerClassToJson(group.mean)},
-          {"pooled", MetricsToJson(group.pooled)},
-          {"pooled_per_class", PerClassToJson(group.pooled)}};
-}
-
 Json PipelineMetricsJson(const PipelineMetrics& pipeline, const std::vector<std::string>& classes) {
   Json json = {{"pipeline", pipeline.pipeline},
                {"properties", PropertiesToJson(pipeline.properties)},
@@ -43,8 +24,8 @@ Json PipelineMetricsJson(const PipelineMetrics& pipeline, const std::vector<std:
                {"pooled_per_class", PerClassToJson(pipeline.pooled)},
                {"group_mean", MetricsToJson(pipeline.group_mean)},
                {"group_mean_per_class", PerClassToJson(pipeline.group_mean)},
-               {"groups", JsonItems(pipeline.groups, GroupJson)},
-               {"metric_per_case", JsonItems(pipeline.cases, CaseJson)}};
+               {"groups", JsonItems(pipeline.groups, GroupMetricsToJson)},
+               {"metric_per_case", JsonItems(pipeline.cases, CaseMetricsToJson)}};
   AddDiagrams(pipeline.diagrams, classes, &json);
   return json;
 }
@@ -63,30 +44,6 @@ std::vector<MetricValue> ReadMetricsAt(JsonObject* object,
   return ReadMetrics(object->Object(key), object->Object(per_class), object->where() + ": " + key);
 }
 
-CaseMetrics ReadCase(const Json& json, const std::string& where) {
-  JsonObject object(json, where);
-  CaseMetrics c;
-  c.id = object.String("case");
-  c.group = object.StringOr("group", "");
-  c.metrics = ReadMetricsAt(&object, "metrics", "per_class");
-  if (object.Has("cells")) c.cells = ReadCells(object.Object("cells"), where + ": cells");
-  if (object.Has("pooled_bins"))
-    c.pooled_bins = ReadPooledBins(object.Object("pooled_bins"), where + ": pooled_bins");
-  object.Finish();
-  return c;
-}
-
-GroupMetrics ReadGroup(const Json& json, const std::string& where) {
-  JsonObject object(json, where);
-  GroupMetrics group;
-  group.group = object.String("group");
-  group.cases = object.Integer("cases");
-  group.mean = ReadMetricsAt(&object, "mean", "mean_per_class");
-  group.pooled = ReadMetricsAt(&object, "pooled", "pooled_per_class");
-  object.Finish();
-  return group;
-}
-
 PipelineMetrics ReadPipeline(const Json& json,
                              const std::vector<std::string>& classes,
                              const std::string& where) {
@@ -102,8 +59,8 @@ PipelineMetrics ReadPipeline(const Json& json,
   pipeline.group_mean = ReadMetrics(object.Object("group_mean"),
                                     complete ? object.Any("group_mean_per_class") : Json::object(),
                                     where + ": group_mean");
-  pipeline.groups = object.Items("groups", ReadGroup);
-  pipeline.cases = object.Items("metric_per_case", ReadCase);
+  pipeline.groups = object.Items("groups", ReadGroupMetrics);
+  pipeline.cases = object.Items("metric_per_case", ReadCaseMetrics);
   pipeline.diagrams = ReadDiagrams(&object, classes);
   object.Finish();
   return pipeline;
@@ -179,6 +136,49 @@ void CheckStatistics(const EvaluateResult& result, const std::string& where) {
 }
 
 }  // namespace
+
+Json CaseMetricsToJson(const CaseMetrics& c) {
+  Json json = {{"case", c.id},
+               {"group", c.group.empty() ? Json(nullptr) : Json(c.group)},
+               {"metrics", MetricsToJson(c.metrics)},
+               {"per_class", PerClassToJson(c.metrics)},
+               {"pooled_bins", PooledBinsToJson(c.pooled_bins)}};
+  if (!c.cells.empty()) json["cells"] = CellsToJson(c.cells);
+  return json;
+}
+
+Json GroupMetricsToJson(const GroupMetrics& group) {
+  return {{"group", group.group},
+          {"cases", group.cases},
+          {"mean", MetricsToJson(group.mean)},
+          {"mean_per_class", PerClassToJson(group.mean)},
+          {"pooled", MetricsToJson(group.pooled)},
+          {"pooled_per_class", PerClassToJson(group.pooled)}};
+}
+
+CaseMetrics ReadCaseMetrics(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  CaseMetrics c;
+  c.id = object.String("case");
+  c.group = object.StringOr("group", "");
+  c.metrics = ReadMetricsAt(&object, "metrics", "per_class");
+  if (object.Has("cells")) c.cells = ReadCells(object.Object("cells"), where + ": cells");
+  if (object.Has("pooled_bins"))
+    c.pooled_bins = ReadPooledBins(object.Object("pooled_bins"), where + ": pooled_bins");
+  object.Finish();
+  return c;
+}
+
+GroupMetrics ReadGroupMetrics(const Json& json, const std::string& where) {
+  JsonObject object(json, where);
+  GroupMetrics group;
+  group.group = object.String("group");
+  group.cases = object.Integer("cases");
+  group.mean = ReadMetricsAt(&object, "mean", "mean_per_class");
+  group.pooled = ReadMetricsAt(&object, "pooled", "pooled_per_class");
+  object.Finish();
+  return group;
+}
 
 Json EvaluateResultToJson(const EvaluateResult& result) {
   Json json = {

@@ -53,7 +53,9 @@ MethodSummary ReadMethod(const Json& json, const std::string& where) {
   return method;
 }
 
-Json CaseSummaryJson(const CaseSummary& c) {
+}  // namespace
+
+Json CaseSummaryToJson(const CaseSummary& c) {
   return {{"id", c.id},
           {"split", c.split},
           {"shape", c.shape},
@@ -81,8 +83,6 @@ CaseSummary ReadCaseSummary(const Json& json, const std::string& where) {
   return c;
 }
 
-}  // namespace
-
 Json DatasetSummaryToJson(const DatasetSummary& summary) {
   return {{kInspectKey, kInspectVersion},
           {"name", summary.name},
@@ -99,7 +99,7 @@ Json DatasetSummaryToJson(const DatasetSummary& summary) {
           {"methods", JsonItems(summary.methods, MethodJson)},
           {"skipped", summary.skipped},
           {"warnings", summary.warnings},
-          {"cases", JsonItems(summary.cases, CaseSummaryJson)}};
+          {"cases", JsonItems(summary.cases, CaseSummaryToJson)}};
 }
 
 std::string ToJson(const DatasetSummary& summary) {

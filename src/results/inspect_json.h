@@ -8,6 +8,10 @@
 
 namespace segcal {
 
+// A case of it, and back.
+Json CaseSummaryToJson(const CaseSummary& c);
+CaseSummary ReadCaseSummary(const Json& json, const std::string& where);
+
 // The whole object of the inspection, and back; `where` names it in messages.
 Json DatasetSummaryToJson(const DatasetSummary& result);
 DatasetSummary ReadDatasetSummary(const Json& json, const std::string& where);

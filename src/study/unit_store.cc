@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/file.h"
+#include "core/text_hash.h"
 #include "core/throw.h"
 
 namespace segcal {
@@ -13,13 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kUnitMark = "segcal unit 1";
 constexpr int64_t kMaxUnitBytes = int64_t{1} << 30;
-
-// FNV-1a.
-uint64_t HashText(const std::string& text) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return hash;
-}
 
 bool HoldsUnits(const std::string& folder) {
   std::error_code error;

@@ -19,7 +19,7 @@ LEVELS = [
     ["stats", "simulate", "corrupt"],
     ["pipeline"],
     ["verify", "results", "fuse"],
-    ["report", "export", "capi"],
+    ["report", "export", "capi", "parts"],
     ["study", "page"],
 ]
 LEVEL_OF = {name: level for level, names in enumerate(LEVELS) for name in names}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "segcal/dataset.h"
+
+namespace segcal {
+
+// Deals items to parts by size, the largest first, each to the part that has least so far: the part
+// of every item, from 0. The same for the same sizes.
+std::vector<int64_t> DealBySize(const std::vector<int64_t>& sizes, int64_t num_parts);
+
+// Tells data sets apart by what determines results: cases in their order with the names and sizes
+// of their files, and how they are read. Folders differ between machines, so they do not count; nor
+// do the values in the files.
+uint64_t HashDataset(const Dataset& dataset);
+
+}  // namespace segcal
