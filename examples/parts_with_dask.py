@@ -1,40 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""parts_with_dask.py DATASET MODEL RESULT [PARTS]: evaluates a data set in parts that Dask spreads over its workers.
+"""Evaluates a data set in parts that Dask spreads over its workers, and joins them.
 
-Here they are processes of this machine; with Client("tcp://scheduler:8786") they are those of a cluster that shares the files.
+    python examples/parts_with_dask.py [DATASET MODEL]
+
+Needs `pip install distributed` and the segcal program. Workers are processes of this machine here; with
+Client("tcp://scheduler:8786") they are those of a cluster that shares the files. Without arguments it simulates a data set.
 """
 
 import os
 import subprocess
 import sys
-import tempfile
 
 import dask
 from dask.distributed import Client
 
-SEGCAL = os.environ.get("SEGCAL_PROGRAM", "segcal")
+PARTS = 4
+
+
+def segcal(*arguments):
+    """Runs the program; what it says of an error is in the exception."""
+    command = [os.environ.get("SEGCAL_PROGRAM", "segcal"), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 @dask.delayed
-def evaluate_part(dataset, model, part, parts, state):
+def evaluate_part(dataset, model, part):
     """Evaluates one part on whichever worker it comes to; returns the file that it leaves."""
-    subprocess.run([SEGCAL, "evaluate", dataset, "-m", model, "--part", f"{part}/{parts}", "--state", state, "--threads", "1",
-                    "--quiet"], check=True)
+    state = f"parts/{part}.part"
+    segcal("evaluate", dataset, "-m", model, "--split", "test", "--part", f"{part}/{PARTS}", "--state", state,
+           "--threads", "1", "--quiet")
     return state
 
 
 @dask.delayed
-def merge(states, result):
+def merge(states):
     """Joins the parts into the bytes that one process would have written."""
-    subprocess.run([SEGCAL, "merge", *states, "-o", result], check=True)
-    return result
+    return segcal("merge", *states, "-o", "metrics.json")
 
 
-def main(dataset, model, result, parts="4"):
-    with Client(n_workers=2, threads_per_worker=1, dashboard_address=None), tempfile.TemporaryDirectory() as folder:
-        states = [evaluate_part(dataset, model, part, int(parts), f"{folder}/{part}.part") for part in range(1, int(parts) + 1)]
-        print("wrote", merge(states, result).compute())
+def main(dataset, model):
+    with Client(n_workers=2, threads_per_worker=1, dashboard_address=None):
+        states = [evaluate_part(dataset, model, part) for part in range(1, PARTS + 1)]
+        print(merge(states).compute())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) < 3:
+        segcal("simulate", "street", "--preset", "street", "--size", "48x64", "--quiet")
+        segcal("fit", "street", "-p", "ts(z)", "-o", "ts.json", "--quiet")
+    main(*(sys.argv[1:3] if len(sys.argv) > 2 else ("street", "ts.json")))

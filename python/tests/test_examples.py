@@ -10,15 +10,27 @@ import sys
 import pytest
 from data import SOURCE
 
+# What an example needs that the package does not.
+NEEDS = {"parts_with_dask.py": "distributed"}
 SCRIPTS = sorted(path.name for path in (SOURCE / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_script_runs(name, tmp_path):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     done = subprocess.run([sys.executable, str(SOURCE / "examples" / name)], cwd=tmp_path, capture_output=True,
                           text=True, check=False, env={**os.environ, "MPLBACKEND": "agg"})
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_dask_gives_the_bytes_of_one_process(tmp_path):
+    pytest.importorskip("distributed")
+    subprocess.run([sys.executable, str(SOURCE / "examples" / "parts_with_dask.py")], cwd=tmp_path, check=True)
+    subprocess.run([os.environ["SEGCAL_PROGRAM"], "evaluate", "street", "-m", "ts.json", "--split", "test", "-o", "one.json",
+                    "--quiet"], cwd=tmp_path, check=True)
+    assert (tmp_path / "metrics.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 
 
 def last_value(source, names):
