@@ -7,6 +7,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 
 #include "core/parallel_pool.h"
 #include "core/progress.h"
@@ -28,31 +29,30 @@ void ParallelFor(int64_t num_items,
   std::atomic<bool> failed{false};
   std::exception_ptr first_error;
   std::mutex error_mutex;
-  const auto guarded = [&](const auto& step) {
-    try {
-      step();
-    } catch (...) {
-      const std::lock_guard lock(error_mutex);
-      if (!failed.exchange(true)) first_error = std::current_exception();
-    }
+  const auto keep_first_error = [&] {
+    const std::lock_guard lock(error_mutex);
+    if (!failed.exchange(true)) first_error = std::current_exception();
   };
   ProgressState* const progress = CurrentProgress();
-  const auto run_items = [&](int worker) {
-    for (;;) {
-      const int64_t item = next.fetch_add(1);
-      if (item >= num_items || failed.load()) return;
-      guarded([&] {
+  const auto run = [&](int worker) {
+    std::optional<ProgressHelper> helper;
+    if (worker != 0) helper.emplace(progress);
+    try {
+      for (int64_t item; !failed.load() && (item = next.fetch_add(1)) < num_items;) {
         PollProgress();
         work(item, worker);
-      });
+      }
+    } catch (...) {
+      keep_first_error();
     }
   };
-  const auto run = [&](int worker) {
-    if (worker == 0) return run_items(0);
-    const ProgressHelper helper(progress);
-    run_items(worker);
+  const auto poll = [&] {
+    try {
+      PollProgress();
+    } catch (...) {
+      keep_first_error();
+    }
   };
-  const auto poll = [&] { guarded([] { PollProgress(); }); };
   RunTeam(static_cast<int>(std::min<int64_t>(num_threads, num_items)) - 1, run, poll);
   if (first_error) std::rethrow_exception(first_error);
   PollProgress();  // what a helper has reported last is told before the caller goes on

@@ -276,26 +276,20 @@ void CaseStream::ForEachBlock(const std::string& stage,
                               const BlockVisitor& on_block,
                               const CaseVisitor& on_case_end) const {
   Schedule schedule(*this, stage);
-  const auto work = [&](int64_t, int worker) {
-    VoxelBlock block;
-    for (;;) {
-      const Schedule::Item item = schedule.Take();
-      if (item.opened == nullptr) return;
-      block.Read(*item.opened->reader, item.first, item.count);
-      on_block(block, item.opened->index, worker);
-      const bool last = schedule.Finish(item);
-      if (last) {
-        if (on_case_end) on_case_end(item.opened->index, *item.opened->reader);
-        schedule.Close(item.opened);
-      }
-      schedule.Report();
-    }
-  };
   schedule.Report();
   // One item per worker: the schedule hands out the real work.
-  ParallelFor(options_.threads, options_.threads, [&](int64_t item, int worker) {
+  ParallelFor(options_.threads, options_.threads, [&](int64_t, int worker) {
+    VoxelBlock block;
     try {
-      work(item, worker);
+      for (Schedule::Item item = schedule.Take(); item.opened != nullptr; item = schedule.Take()) {
+        block.Read(*item.opened->reader, item.first, item.count);
+        on_block(block, item.opened->index, worker);
+        if (schedule.Finish(item)) {
+          if (on_case_end) on_case_end(item.opened->index, *item.opened->reader);
+          schedule.Close(item.opened);
+        }
+        schedule.Report();
+      }
     } catch (...) {
       schedule.Fail();
       throw;
