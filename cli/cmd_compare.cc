@@ -13,6 +13,7 @@
 #include "segcal/compare.h"
 #include "segcal/files.h"
 #include "segcal/methods.h"
+#include "segcal/parts.h"
 #include "segcal/study_tables.h"
 
 namespace segcal::cli {
@@ -30,6 +31,7 @@ struct CompareArguments {
   std::string objective = "ours";
   bool allow_offsets = false;
   CompareOptions options;
+  std::string part;
   RunFlags run;
   bool json = false;
 };
@@ -119,6 +121,11 @@ std::string WhatIsStored(const std::string& folder) {
                      (std::filesystem::path(folder) / "units").string());
 }
 
+void WarnOfFailures(const std::vector<StudyFailure>& failures) {
+  for (const StudyFailure& failure : failures)
+    Warn(fmt::format("{} failed ({}): {}", failure.pipeline, failure.stage, failure.reason));
+}
+
 void PrintRecommendation(const Recommendation& recommendation, const std::string& folder) {
   if (recommendation.pipeline.empty()) {
     fmt::print("\nNothing can be recommended.\n");
@@ -131,19 +138,40 @@ void PrintRecommendation(const Recommendation& recommendation, const std::string
   fmt::print("\nwrote {}\n", folder);
 }
 
+// The share of one process; the study itself comes at the end.
+void RunPart(const CompareArguments& given, CompareOptions options, const Dataset& dataset) {
+  const Part part = ParsePart(given.part);
+  if (given.json) {
+    Throw(ErrorCode::kInvalidArgument,
+          "--json does not go with --part: the study is made by the same command with --resume "
+          "and without --part");
+  }
+  const StudyPart done = ComparePart(dataset, options, part);
+  EndProgress(&options.run);
+  for (const std::string& warning : done.warnings) Warn(warning);
+  WarnOfFailures(done.failures);
+  fmt::print(
+      "part {} of compare: {} complete in {}\n"
+      "When all parts are done, the same command with --resume and without --part makes the "
+      "study of them.\n",
+      Name(part),
+      Counted(done.units, "unit"),
+      (std::filesystem::path(given.output) / "units").string());
+}
+
 void Run(const CompareArguments& given, const std::string& command) {
   StudyRun run{.dataset = DatasetFile(given.dataset), .command = command};
   CompareOptions options = MakeOptions(given, &run);
   const Dataset dataset = LoadDataset(given.dataset);
   CreateFolder(given.output);
   AdviseOnInterrupt([folder = given.output] { return WhatIsStored(folder); });
+  if (!given.part.empty()) return RunPart(given, std::move(options), dataset);
   const Study study = Compare(dataset, options);
   EndProgress(&options.run);
   WriteStudy(given.output, study);
   WriteText((std::filesystem::path(given.output) / "run.json").string(), ToJson(run));
   for (const std::string& warning : study.warnings) Warn(warning);
-  for (const StudyFailure& failure : study.failures)
-    Warn(fmt::format("{} failed ({}): {}", failure.pipeline, failure.stage, failure.reason));
+  WarnOfFailures(study.failures);
   if (given.json) {
     fmt::print("{}", ToJson(study));
     return;
@@ -165,7 +193,8 @@ std::string CompareFooter() {
       "Examples:\n"
       "  segcal compare camvid -p paper -o study\n"
       "  segcal compare camvid -p fast -p 'cms_ap(p)' --split 50,27,194 --repeats 5 -o study\n"
-      "  segcal compare camvid -p paper --shift rain=camvid_rain --ece-bins 20,30,40,50 -o study";
+      "  segcal compare camvid -p paper --shift rain=camvid_rain --ece-bins 20,30,40,50 -o study\n"
+      "  segcal compare camvid -p paper -o study --part 3/10";
   return text;
 }
 
@@ -247,6 +276,10 @@ void AddChoiceFlags(CLI::App& app, CompareArguments* given) {
       ->check(CLI::IsMember({"nll", "brier", "ece", "ace", "ba_ece"}))
       ->capture_default_str();
   app.add_flag("--resume", given->options.resume, "Go on with the study in the folder");
+  app.add_option("--part",
+                 given->part,
+                 "I/N: only part I of N of the fits and evaluations, for N processes or machines "
+                 "that share the folder; --resume without it makes the study");
   app.add_flag("--json", given->json, "Print the study as JSON");
 }
 

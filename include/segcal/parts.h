@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "segcal/apply.h"
+#include "segcal/compare.h"
 #include "segcal/dataset.h"
 #include "segcal/evaluate.h"
 #include "segcal/export.h"
@@ -85,5 +86,17 @@ SEGCAL_EXPORT PartState InspectPart(const Dataset& dataset,
 SEGCAL_EXPORT EvaluateResult MergeEvaluate(const std::vector<PartState>& parts);
 SEGCAL_EXPORT ApplyResult MergeApply(const std::vector<PartState>& parts);
 SEGCAL_EXPORT DatasetSummary MergeInspect(const std::vector<PartState>& parts);
+
+// One part of Compare: its share of the fits, and what is evaluated with them, kept as units in
+// options.folder, which all parts share. When all are done, Compare with `resume` finds every unit
+// and makes the study of them, the same as that of one process; what is missing it does itself.
+struct StudyPart {
+  int64_t units = 0;                        // that are done
+  std::vector<StudyFailure> failures = {};  // Compare tries them once more
+  std::vector<std::string> warnings = {};
+};
+SEGCAL_EXPORT StudyPart ComparePart(const Dataset& dataset,
+                                    const CompareOptions& options,
+                                    const Part& part);
 
 }  // namespace segcal

@@ -11,7 +11,6 @@
 #include "core/text_hash.h"
 #include "core/throw.h"
 #include "data/array_source.h"
-#include "segcal/parts.h"
 
 namespace segcal {
 namespace {
@@ -71,14 +70,14 @@ int64_t GroupBytes(const Dataset& dataset, const std::vector<size_t>& cases) {
   return bytes;
 }
 
+}  // namespace
+
 void CheckPart(const Part& part) {
   if (part.count >= 1 && part.index >= 1 && part.index <= part.count) return;
   Throw(ErrorCode::kInvalidArgument,
         "part {}: a number from 1 to the number of parts is required, such as 3/10",
         Name(part));
 }
-
-}  // namespace
 
 std::vector<int64_t> DealBySize(const std::vector<int64_t>& sizes, int64_t num_parts) {
   std::vector<size_t> order(sizes.size());

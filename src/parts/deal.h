@@ -6,12 +6,16 @@
 #include <vector>
 
 #include "segcal/dataset.h"
+#include "segcal/parts.h"
 
 namespace segcal {
 
 // Deals items to parts by size, the largest first, each to the part that has least so far: the part
 // of every item, from 0. The same for the same sizes.
 std::vector<int64_t> DealBySize(const std::vector<int64_t>& sizes, int64_t num_parts);
+
+// An Error if there is no such part.
+void CheckPart(const Part& part);
 
 // Tells data sets apart by what determines results: cases in their order with the names and sizes
 // of their files, and how they are read. Folders differ between machines, so they do not count; nor

@@ -7,8 +7,6 @@
 #include "core/progress.h"
 #include "core/throw.h"
 #include "pipeline/compatible.h"
-#include "pipeline/run.h"
-#include "pipeline/spec.h"
 #include "segcal/files.h"
 #include "segcal/methods.h"
 #include "segcal/tables.h"
@@ -16,6 +14,7 @@
 #include "study/plan.h"
 #include "study/recommend.h"
 #include "study/sensitivity.h"
+#include "study/study_data.h"
 #include "study/unit_runner.h"
 
 namespace segcal {
@@ -27,44 +26,6 @@ struct RepeatUnits {
   std::vector<std::optional<EvaluateResult>> on_validation;
   std::vector<std::optional<EvaluateResult>> on_test;
 };
-
-bool IsInMemory(const Dataset& dataset) {
-  const auto in_memory = [](const ArraySource& source) { return source.in_memory(); };
-  return std::any_of(dataset.cases.begin(), dataset.cases.end(), [&](const Case& c) {
-    return in_memory(c.labels) || in_memory(c.image) || in_memory(c.mask) ||
-           std::any_of(c.members.begin(), c.members.end(), in_memory);
-  });
-}
-
-// Arrays in memory have no names by which units could be found again.
-UnitStore OpenStore(const Dataset& dataset, const CompareOptions& options) {
-  const bool in_memory =
-      IsInMemory(dataset) ||
-      std::any_of(options.shifts.begin(), options.shifts.end(), [](const ShiftedData& shift) {
-        return IsInMemory(shift.dataset);
-      });
-  if (!in_memory) return {options.folder, options.resume};
-  if (options.resume)
-    Throw(ErrorCode::kInvalidArgument, "a study of arrays in memory cannot be resumed");
-  return {"", false};
-}
-
-Dataset ReadablePart(const Dataset& dataset,
-                     const StudyPlan& plan,
-                     CompareOptions* options,
-                     std::vector<std::string>* warnings) {
-  if (!options->run.skip_bad) return dataset;
-  std::vector<Pooling> poolings;
-  for (const std::string& pipeline : plan.pipelines)
-    poolings.push_back(ParsePipeline(pipeline).pooling);
-  std::vector<std::string> skipped;
-  Dataset readable = ReadableCases(dataset, poolings, options->run, &skipped);
-  for (const std::string& line : skipped)
-    warnings->push_back(
-        fmt::format("case {} cannot be read and was left out", line.substr(0, line.find(": "))));
-  options->run.skip_bad = false;
-  return readable;
-}
 
 int64_t CountUnits(const StudyPlan& plan, const CompareOptions& options) {
   const auto pipelines = static_cast<int64_t>(plan.pipelines.size());
@@ -293,9 +254,9 @@ Study Compare(const Dataset& dataset, const CompareOptions& given) {
   UnitProgress progress(options.run.progress, CountUnits(plan, options));
   options.run.progress = {};
   const ProgressScope scope(progress.Listener());
-  const UnitStore store = OpenStore(dataset, options);
+  const UnitStore store = OpenUnitStore(dataset, options);
   Study study;
-  const Dataset readable = ReadablePart(dataset, plan, &options, &study.warnings);
+  const Dataset readable = ReadableStudyCases(dataset, plan, &options, &study.warnings);
   if (readable.cases.size() != dataset.cases.size()) plan = MakePlan(readable, options);
   UnitRunner runner(options, store, &progress);
 

@@ -93,21 +93,25 @@ std::vector<SensitivityPoint> PointsOf(const Variation& variation,
   return points;
 }
 
-// The pipelines at `places`; nothing where one of them failed.
-std::optional<EvaluateResult> RunVariation(const StudyPlan& plan,
-                                           const Variation& variation,
-                                           const FittedModels& as_they_are,
-                                           const std::vector<size_t>& places,
-                                           size_t repeat,
-                                           UnitRunner* runner) {
+// One result per pipeline; absent where it failed.
+std::vector<std::optional<EvaluateResult>> RunVariation(const StudyPlan& plan,
+                                                        const Variation& variation,
+                                                        const FittedModels& as_they_are,
+                                                        size_t repeat,
+                                                        UnitRunner* runner) {
   const Partition partition = Varied(plan.partitions[repeat], variation);
   const auto number = static_cast<int64_t>(repeat);
   const std::string what =
       fmt::format("repeat {}, {} {}", repeat, Name(variation.about), variation.value);
-  const FittedModels fitted =
-      Refits(variation.about) ? runner->Fit(partition, plan.pipelines, number, what) : as_they_are;
-  const auto results =
-      runner->Evaluate(fitted, partition.test, Varied(plan.on_test, variation), number, what);
+  const FittedModels fitted = Refits(variation.about)
+                                  ? runner->Fit(partition, as_they_are.pipelines, number, what)
+                                  : as_they_are;
+  return runner->Evaluate(fitted, partition.test, Varied(plan.on_test, variation), number, what);
+}
+
+// The pipelines at `places`; nothing where one of them failed.
+std::optional<EvaluateResult> JoinPlaces(const std::vector<std::optional<EvaluateResult>>& results,
+                                         const std::vector<size_t>& places) {
   std::vector<EvaluateResult> single;
   for (const size_t p : places) {
     if (!results[p]) return std::nullopt;
@@ -128,6 +132,15 @@ int64_t CountSensitivityUnits(const StudyPlan& plan, const CompareOptions& optio
   return units;
 }
 
+void RunSensitivityUnits(const StudyPlan& plan,
+                         const CompareOptions& options,
+                         const FittedModels& fitted,
+                         size_t repeat,
+                         UnitRunner* runner) {
+  for (const Variation& variation : Variations(options))
+    RunVariation(plan, variation, fitted, repeat, runner);
+}
+
 std::vector<SensitivityPoint> RunSensitivity(const StudyPlan& plan,
                                              const CompareOptions& options,
                                              const std::vector<const FittedModels*>& fitted,
@@ -137,7 +150,7 @@ std::vector<SensitivityPoint> RunSensitivity(const StudyPlan& plan,
   for (const Variation& variation : Variations(options)) {
     std::vector<EvaluateResult> repeats;
     for (size_t r = 0; r < plan.partitions.size(); ++r) {
-      const auto result = RunVariation(plan, variation, *fitted[r], places, r, runner);
+      const auto result = JoinPlaces(RunVariation(plan, variation, *fitted[r], r, runner), places);
       if (result) repeats.push_back(*result);
     }
     if (repeats.size() != plan.partitions.size()) continue;

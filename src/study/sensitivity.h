@@ -19,4 +19,11 @@ std::vector<SensitivityPoint> RunSensitivity(const StudyPlan& plan,
                                              const std::vector<size_t>& places,
                                              UnitRunner* runner);
 
+// The units of some pipelines in one repeat alone; `fitted` has these pipelines.
+void RunSensitivityUnits(const StudyPlan& plan,
+                         const CompareOptions& options,
+                         const FittedModels& fitted,
+                         size_t repeat,
+                         UnitRunner* runner);
+
 }  // namespace segcal

@@ -52,9 +52,10 @@ def make_work(tmp_path_factory):
     (folder / "data").mkdir()
     rng = np.random.default_rng(4)
     entries = []
+    splits = ["calibration", "validation"]
     for k in range(11):
         members, labels = random_case(rng, 3, (10 + k, 16))
-        entries.append(save_case(folder / "data", f"case{k}", members, labels, split="test" if k else "calibration"))
+        entries.append(save_case(folder / "data", f"case{k}", members, labels, split=splits[k] if k < 2 else "test"))
     fit(describe(folder / "data", entries, 3), "ts(z)", folder / "model.json", "--split", "calibration")
     run("evaluate", "data", "-m", "model.json", "--split", "test", "-o", "one.json", "--statistics", "--quiet", cwd=folder)
     return folder
@@ -70,7 +71,7 @@ def expect_same(place):
     assert (place / "metrics.json").read_bytes() == (place / "one.json").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["sh slurm", "sh merge", "snakemake", "sh parallel"])
+@pytest.mark.parametrize("name", ["sh slurm", "sh merge", "snakemake", "sh parallel", "sh studies"])
 def test_a_recipe_is_short(name):
     assert len(block(name).splitlines()) <= 15
 
@@ -79,6 +80,12 @@ def test_the_first_lines_of_the_page(place):
     shell(block("sh"), place)
     shell(block("sh merge"), place)
     expect_same(place)
+
+
+def test_studies(place):
+    shell(block("sh studies"), place)
+    run("compare", "data", "-p", "fast", "--repeats", "2", "-o", "one", "--quiet", cwd=place)
+    assert (place / "study/study.json").read_bytes() == (place / "one/study.json").read_bytes()
 
 
 def test_slurm(place, tmp_path):

@@ -112,6 +112,29 @@ def test_a_part_that_was_killed_is_run_again(tmp_path):
     assert run("merge", state, first, "--json").stdout == run(*command, "--json", "--quiet").stdout
 
 
+def test_compare_gives_the_study_of_one_process(tmp_path):
+    """Parts at the same time, in one folder; one of them is killed and run again."""
+    dataset = small_dataset(tmp_path / "data", num_cases=6, num_members=2, shape=(40, 50))
+    command = ["compare", dataset, "-p", "ts(z)", "-p", "vs(z)", "-p", "dc(p)", "--repeats", "2", "--replicates", "50", "--search",
+               "2", "--quiet"]
+    run(*command, "-o", tmp_path / "one")
+    parts = [[str(PROGRAM), *map(str, command), "-o", str(tmp_path / "study"), "--part", f"{part}/3"] for part in (1, 2, 3)]
+    running = [subprocess.Popen(part, stdout=subprocess.PIPE, text=True) for part in parts]  # pylint: disable=consider-using-with
+    running[1].kill()
+    for part, process in enumerate(running, 1):
+        text = process.communicate(timeout=120)[0]
+        assert part == 2 or (process.returncode == 0 and f"part {part}/3 of compare" in text and "--resume" in text)
+    run(*parts[1][1:])
+    run(*command, "-o", tmp_path / "study", "--resume")
+    names = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*")
+                   if path.is_file() and path.parent.name != "units" and path.name not in ("run.json", "timing.json"))
+    assert Path("study.json") in names and Path("recommended.json") in names
+    for name in names:
+        assert (tmp_path / "study" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
+    assert "--resume" in fails(2, *parts[0][1:], "--json")
+    assert "3/10" in fails(2, *parts[0][1:-1], "4/3")
+
+
 def test_parts_that_do_not_belong_together_are_named(study, tmp_path):
     command = ["evaluate", study, "-m", study / "ts.json", "--metrics", "scores"]
     files = sorted(parts_of(command, tmp_path, 3))
