@@ -42,16 +42,17 @@ typedef enum segcal_dtype {
   SEGCAL_I32 = 8,
   SEGCAL_U64 = 9,
   SEGCAL_I64 = 10,
-  SEGCAL_BOOL = 11
+  SEGCAL_BOOL = 11,
+  SEGCAL_BF16 = 12  // of members alone
 } segcal_dtype;
 
 // A fitted calibrator; immutable.
 typedef struct segcal_model segcal_model;
 
 // An array that is read. What it is: "member", once for each member of an ensemble, in order, (C,
-// spatial...), float16, float32 or float64; "mask" (spatial...), zero where voxels take no part;
-// "image" (spatial...) or (spatial..., channels), for models that look at one. Element (i, j, ...)
-// lies at data[i * strides[0] + j * strides[1] + ...], strides in elements and of any sign.
+// spatial...), float16, bfloat16, float32 or float64; "mask" (spatial...), zero where voxels take
+// no part; "image" (spatial...) or (spatial..., channels), for models that look at one. Element (i,
+// j, ...) lies at data[i * strides[0] + j * strides[1] + ...], strides in elements and of any sign.
 typedef struct segcal_input {
   const char* name;
   const void* data;

@@ -6,7 +6,8 @@
 namespace segcal {
 
 // Element types of arrays in files and of the caller's memory. Always native byte order in memory.
-enum class DType { kF16, kF32, kF64, kU8, kI8, kU16, kI16, kU32, kI32, kU64, kI64, kBool };
+// bfloat16 is read from memory alone: no file has it, and nothing is written in it.
+enum class DType { kF16, kF32, kF64, kU8, kI8, kU16, kI16, kU32, kI32, kU64, kI64, kBool, kBF16 };
 
 constexpr int64_t ElementSize(DType dtype) noexcept {
   switch (dtype) {
@@ -15,6 +16,7 @@ constexpr int64_t ElementSize(DType dtype) noexcept {
     case DType::kBool:
       return 1;
     case DType::kF16:
+    case DType::kBF16:
     case DType::kU16:
     case DType::kI16:
       return 2;
@@ -31,7 +33,8 @@ constexpr int64_t ElementSize(DType dtype) noexcept {
 }
 
 constexpr bool IsFloat(DType dtype) noexcept {
-  return dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64;
+  return dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64 ||
+         dtype == DType::kBF16;
 }
 
 constexpr const char* Name(DType dtype) noexcept {
@@ -60,6 +63,8 @@ constexpr const char* Name(DType dtype) noexcept {
       return "int64";
     case DType::kBool:
       return "bool";
+    case DType::kBF16:
+      return "bfloat16";
   }
   return "?";
 }

@@ -47,7 +47,7 @@ class Layout:
 def _classes_first(array: Any, axis: int) -> Any:
     if axis == 0:
         return array
-    return np.moveaxis(array, axis, 0)
+    return array.movedim(axis, 0) if is_tensor(array) else np.moveaxis(array, axis, 0)
 
 
 def torch_module() -> Any:
@@ -67,7 +67,7 @@ def is_array(value: Any) -> bool:
 
 
 def as_array(value: Any, name: str) -> Any:
-    """The same memory as a NumPy array; bfloat16, which NumPy lacks, as float32."""
+    """The same memory as a NumPy array; a tensor of bfloat16, which NumPy lacks, stays one."""
     if is_tensor(value):
         return _from_tensor(value, name)
     if isinstance(value, np.ma.MaskedArray):
@@ -93,8 +93,8 @@ def _from_tensor(tensor: Any, name: str) -> Any:
     if tensor.dtype.is_complex:
         raise ValueError(f"{name}: {tensor.dtype} values; floats, whole numbers or bool are required")
     plain = tensor.detach().resolve_neg().as_subclass(torch.Tensor)
-    if plain.dtype is torch.bfloat16:  # which NumPy lacks: float32 has the same values
-        plain = plain.float()
+    if plain.dtype is torch.bfloat16:  # which NumPy lacks; it is handed on by DLPack
+        return plain
     try:
         return plain.numpy()
     except (RuntimeError, TypeError):  # built for another NumPy
@@ -106,13 +106,21 @@ def as_output(value: Any, name: str) -> Any:
     if not is_tensor(value) and (not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray)):
         raise ValueError(f"{name}: {type(value).__name__}; a NumPy array or a tensor is required")
     array = as_array(value, name)
-    if is_tensor(value) and value.dtype is torch_module().bfloat16:
+    if is_tensor(array):
         raise ValueError(f"{name}: bfloat16 values; float16 or float32 is required")
     if not is_tensor(value) and not np.may_share_memory(array, value) and array.size > 0:
         raise ValueError(f"{name}: an array in another byte order, or of records; a plain one is required")
     if not array.flags.writeable:
         raise ValueError(f"{name}: read-only; a writable array is required")
     return array
+
+
+def memory_of(array: Any) -> np.ndarray[Any, Any]:
+    """Where an array lies, whatever its values are."""
+    if not is_tensor(array):
+        return np.asarray(array)
+    bits: np.ndarray[Any, Any] = array.view(torch_module().int16).numpy()
+    return bits
 
 
 def like(array: np.ndarray[Any, Any], given: Any) -> Any:

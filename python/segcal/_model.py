@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Layout, as_array, as_output, find_layout, is_array, like
+from ._arrays import Layout, as_array, as_output, find_layout, is_array, like, memory_of
 from ._cases import Case, Described, Members, _is_numbers, as_dataset, members_of
 from ._core import Model as CoreModel
 from ._files import check_output
@@ -233,9 +233,9 @@ def _make_output(name: str, dtype: Any, layout: Layout, shape: tuple[int, ...], 
     return array
 
 
-def _check_apart(results: Mapping[str, np.ndarray[Any, Any]], arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+def _check_apart(results: Mapping[str, np.ndarray[Any, Any]], arrays: Sequence[Any]) -> None:
     """The library looks at one case of a batch at a time; an output may not lie on the input of another."""
-    taken = {f"member {m}": array for m, array in enumerate(arrays)}
+    taken = {f"member {m}": memory_of(array) for m, array in enumerate(arrays)}
     for name, array in results.items():
         for other, memory in taken.items():
             if np.may_share_memory(array, memory):

@@ -31,7 +31,8 @@ constexpr TypeName kTypes[] = {{Type(Code::Float, 16), DType::kF16},
                                {Type(Code::Int, 32), DType::kI32},
                                {Type(Code::UInt, 64), DType::kU64},
                                {Type(Code::Int, 64), DType::kI64},
-                               {Type(Code::Bool, 8), DType::kBool}};
+                               {Type(Code::Bool, 8), DType::kBool},
+                               {Type(Code::Bfloat, 16), DType::kBF16}};
 
 DType TypeOf(nb::dlpack::dtype type) {
   for (const TypeName& known : kTypes) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is passed, a call returns or raises with a reason; the interpreter lives on."""
 
+import threading
+
 import numpy as np
 import pytest
 import segcal
@@ -187,6 +189,65 @@ def test_apply_to_anything_returns_or_raises(model, logits, out, mask):
         assert result.shape == logits.shape
     except (ValueError, TypeError) as error:
         assert str(error)
+
+
+@given(predictions=arrays(), labels=arrays(), members=st.integers(0, 3), names=st.sampled_from(
+    [("ece", "nll"), ("dsc",), ("ace",), ("boundary_ece",), ("aurc", "flip_rate")]))
+def test_metrics_of_anything_return_or_raise(predictions, labels, members, names):
+    given_predictions = segcal.Members(*[predictions] * members) if members > 1 else predictions
+    try:
+        metric = segcal.metrics.Metric(*names, input="logits", ignore_index=255)
+        metric.update(given_predictions, labels)
+        assert set(metric.compute()) == set(names)
+    except (ValueError, TypeError) as error:
+        assert str(error)
+
+
+@given(logits=arrays(), labels=arrays())
+def test_evaluations_and_studies_of_anything_return_or_raise(logits, labels):
+    for call in (lambda: segcal.evaluate("none(z)", logits, labels, metrics=["nll"]),
+                 lambda: segcal.inspect(logits, labels),
+                 lambda: segcal.compare(logits, labels, "none(z)", repeats=1, replicates=10, metrics=["nll"])):
+        try:
+            call()
+        except (ValueError, TypeError) as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize("step", [2**62, -2**62, 2**60])
+def test_strides_beyond_any_memory_are_refused(model, step):
+    def wild():  # not a variable: pytest would print it, and read it
+        return np.lib.stride_tricks.as_strided(np.zeros(3, np.float32), (3, 4, 5), (4, step, 0))
+    with pytest.raises(ValueError, match="beyond any memory|overlaps"):
+        model.predict_proba(wild())
+    with pytest.raises(ValueError, match="beyond any memory|overlaps|plain"):
+        model.predict_proba(LOGITS[0, :, :4, :5], out=wild())
+    with pytest.raises(ValueError, match="beyond any memory"):
+        segcal.fit(wild(), np.zeros((4, 5), int), "ts")
+
+
+def test_threads_that_fail_leave_the_others_alone(model):
+    """Good and bad calls at once; every thread gets its own answer."""
+    expected = model.predict_proba(LOGITS).tobytes()
+    wrong = []
+
+    def work(number):
+        bad = with_value(LOGITS, np.nan)
+        for _ in range(10):
+            try:
+                model.predict_proba(bad, threads=2)
+                wrong.append("no error")
+            except ValueError as error:
+                if "NaN" not in str(error):
+                    wrong.append(str(error))
+            if model.predict_proba(LOGITS, threads=1 + number % 2).tobytes() != expected:
+                wrong.append("another result")
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
 
 
 @given(text=st.one_of(st.text(max_size=40), st.from_regex(r"[a-z_+]{1,12}\([a-z0-9=., ]{0,20}\)")))

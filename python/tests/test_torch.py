@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors go in as they are and come back as tensors; PyTorch is never imported by segcal."""
 
+import resource
 import subprocess
 import sys
 
@@ -43,6 +44,18 @@ def test_bfloat16_is_float32_of_the_same_values(arrays):
     for view in (lambda t: t, lambda t: t.flip(2), lambda t: t[:, :, ::2], lambda t: t[0],
                  lambda t: t.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)):
         assert torch.equal(model.predict_proba(view(tensor)), model.predict_proba(view(same)))
+
+
+def test_bfloat16_is_not_copied():
+    tensor = torch.zeros(8, 512, 512, dtype=torch.bfloat16)
+    model = segcal.fit(torch.randn(8, 8, 16, 16), torch.randint(0, 8, (8, 16, 16)), "ts", layout="NCHW")
+    out = torch.full((8, 512, 512), -1.0)  # every page of it is there
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model.predict_proba(tensor[:, :64], out=out[:, :64])  # threads and their buffers
+    model.predict_proba(tensor, out=out, threads=1)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown * 1024 < tensor.numel() * 4, "as much as a copy in float32"
+    assert out.sum().item() == pytest.approx(512 * 512, rel=1e-5)
 
 
 def test_strided_and_differentiable_tensors(arrays):

@@ -171,10 +171,10 @@ TEST_F(CApi, SaysWhichArrayIsWrong) {
             "input 0 (member): data is NULL");
   EXPECT_EQ(input_error([](segcal_input* in) { in->shape = nullptr; }),
             "input 0 (member): shape is NULL");
-  EXPECT_EQ(input_error([](segcal_input* in) { in->dtype = 12; }),
-            "input 0 (member): dtype is 12, 0 to 11 is required");
+  EXPECT_EQ(input_error([](segcal_input* in) { in->dtype = 13; }),
+            "input 0 (member): dtype is 13, 0 to 12 is required");
   EXPECT_EQ(input_error([](segcal_input* in) { in->dtype = -1; }),
-            "input 0 (member): dtype is -1, 0 to 11 is required");
+            "input 0 (member): dtype is -1, 0 to 12 is required");
   EXPECT_EQ(input_error([](segcal_input* in) { in->num_axes = 0; }),
             "input 0 (member): num_axes is 0, 1 to 8 is required");
   EXPECT_EQ(input_error([](segcal_input* in) { in->num_axes = 1 << 30; }),

@@ -17,6 +17,7 @@ static_assert(static_cast<int>(DType::kF64) == SEGCAL_F64);
 static_assert(static_cast<int>(DType::kU8) == SEGCAL_U8);
 static_assert(static_cast<int>(DType::kI32) == SEGCAL_I32);
 static_assert(static_cast<int>(DType::kBool) == SEGCAL_BOOL);
+static_assert(static_cast<int>(DType::kBF16) == SEGCAL_BF16);
 
 std::vector<int64_t> Numbers(const int64_t* numbers, int32_t count) {
   if (numbers == nullptr) return {};
@@ -34,13 +35,13 @@ To MakeArray(const From& array, const std::string& what) {
           what,
           array.num_axes,
           kMaxAxes);
-  if (array.dtype < SEGCAL_F16 || array.dtype > SEGCAL_BOOL)
+  if (array.dtype < SEGCAL_F16 || array.dtype > SEGCAL_BF16)
     Throw(ErrorCode::kInvalidArgument,
           "{}: dtype is {}, {} to {} is required",
           what,
           array.dtype,
           static_cast<int>(SEGCAL_F16),
-          static_cast<int>(SEGCAL_BOOL));
+          static_cast<int>(SEGCAL_BF16));
   return {.data = array.data,
           .dtype = static_cast<DType>(array.dtype),
           .shape = Numbers(array.shape, array.num_axes),

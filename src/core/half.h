@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -28,6 +29,21 @@ inline uint16_t HalfFromFloat(float value) noexcept {
   const float steps = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
   const uint32_t bits = (static_cast<uint32_t>(exponent + 14) << 10) + static_cast<uint32_t>(steps);
   return static_cast<uint16_t>(sign | bits);
+}
+
+// A bfloat16 as it lies in memory: the upper half of a float.
+struct BFloat16 {
+  uint16_t bits;
+  explicit operator double() const noexcept {
+    return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits) << 16));
+  }
+};
+
+// The nearest bfloat16 of a number, ties to even.
+inline BFloat16 BFloatFromFloat(float value) noexcept {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return {static_cast<uint16_t>((bits >> 16) | 0x40u)};
+  return {static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16)};
 }
 
 }  // namespace segcal

@@ -24,6 +24,8 @@ void CheckImageType(const Array& array) {
   }
   if (info.dtype == DType::kBool)
     Throw(ErrorCode::kUnsupported, "{}: bool, intensities are required", array.name());
+  if (info.dtype == DType::kBF16)
+    Throw(ErrorCode::kUnsupported, "{}: bfloat16, which files of images do not have", array.name());
   if (info.NumElements() == 0)
     Throw(ErrorCode::kBadData,
           "{}: shape ({}), an image has at least one pixel",

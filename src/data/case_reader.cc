@@ -123,7 +123,7 @@ void CaseReader::CheckMember(const Array& array) {
   const ArrayInfo& info = array.info();
   if (!IsFloat(info.dtype)) {
     Throw(ErrorCode::kBadData,
-          "{}: {} values; predictions must be float16, float32 or float64",
+          "{}: {} values; predictions must be float16, bfloat16, float32 or float64",
           array.name(),
           Name(info.dtype));
   }

@@ -30,6 +30,11 @@ double ElementAt(const std::byte* bytes, DType dtype, int64_t i) {
     std::memcpy(&value, bytes + i * 4, 4);
     return static_cast<double>(value);
   }
+  if (dtype == DType::kBF16) {
+    BFloat16 value;
+    std::memcpy(&value, bytes + i * 2, 2);
+    return static_cast<double>(value);
+  }
   uint16_t bits;
   std::memcpy(&bits, bytes + i * 2, 2);
   return static_cast<double>(FloatFromHalf(bits));

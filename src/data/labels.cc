@@ -81,6 +81,8 @@ auto ConverterFor(DType dtype) {
       return &ConvertFloats<float>;
     case DType::kF64:
       return &ConvertFloats<double>;
+    case DType::kBF16:
+      return &ConvertFloats<BFloat16>;
   }
   return &ConvertIntegers<uint8_t>;
 }

@@ -63,6 +63,8 @@ double LoadElement(DType dtype, const std::byte* bytes) noexcept {
       return LoadAs<float>(bytes);
     case DType::kF64:
       return LoadAs<double>(bytes);
+    case DType::kBF16:
+      return LoadAs<BFloat16>(bytes);
     case DType::kF16:
       break;
   }
@@ -95,6 +97,11 @@ void StoreElement(DType dtype, double value, std::byte* bytes) noexcept {
       return StoreAs<float>(value, bytes);
     case DType::kF64:
       return StoreAs<double>(value, bytes);
+    case DType::kBF16: {
+      const BFloat16 converted = BFloatFromFloat(static_cast<float>(value));
+      std::memcpy(bytes, &converted, sizeof(converted));
+      return;
+    }
     case DType::kF16:
       break;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE half conversions of one vector, per target.
+// Half and bfloat16 conversions of one vector, per target.
 #if defined(SEGCAL_KERNELS_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEGCAL_KERNELS_HALF_INL_H_
 #undef SEGCAL_KERNELS_HALF_INL_H_
@@ -37,6 +37,14 @@ HWY_INLINE V LoadHalves(D d, const uint16_t* halves) {
   const auto is_finite = hn::Lt(hn::BitCast(d, magnitude), smallest_infinite);
   return hn::Or(hn::IfThenElse(is_finite, finite, infinite), hn::BitCast(d, sign));
 #endif
+}
+
+// Floats of consecutive bfloat16 values, exact.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V LoadBFloats(D d, const uint16_t* values) {
+  const hn::RebindToUnsigned<D> du;
+  const hn::Rebind<uint16_t, D> dh;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(dh, values))));
 }
 
 // Half bits, nearest even, of 0 <= x < 65520, one per 32-bit lane. Above 2^-14 the fraction is

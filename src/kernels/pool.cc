@@ -107,6 +107,8 @@ double MemberValue(const MemberRows& rows, int64_t c, int64_t v) noexcept {
   if (rows.dtype == DType::kF32)
     return static_cast<double>(static_cast<const float*>(rows.data)[i]);
   if (rows.dtype == DType::kF64) return static_cast<const double*>(rows.data)[i];
+  if (rows.dtype == DType::kBF16)
+    return static_cast<double>(static_cast<const BFloat16*>(rows.data)[i]);
   return static_cast<double>(FloatFromHalf(static_cast<const uint16_t*>(rows.data)[i]));
 }
 

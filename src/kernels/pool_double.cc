@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/half.h"
 #include "kernels/dispatch.h"
 #include "kernels/pool_paths.h"
 
@@ -50,6 +51,15 @@ HWY_INLINE void RowAsDouble(const uint16_t* row, double* out) {
   RowAsDouble(floats, out);
 }
 
+HWY_INLINE void RowAsDouble(const BFloat16* row, double* out) {
+  const hn::ScalableTag<float> df;
+  alignas(64) float floats[kPoolBlock];
+  for (int64_t i = 0; i < kPoolBlock; i += static_cast<int64_t>(hn::Lanes(df))) {
+    hn::Store(LoadBFloats(df, &row[i].bits), df, floats + i);
+  }
+  RowAsDouble(floats, out);
+}
+
 template <typename T>
 HWY_INLINE void GatherBlock(
     const MemberRows& rows, int64_t num_classes, int64_t first, int64_t count, double* values) {
@@ -75,6 +85,8 @@ void GatherMember(const MemberRows& rows,
     GatherBlock<double>(rows, num_classes, first, count, values);
   } else if (rows.dtype == DType::kF32) {
     GatherBlock<float>(rows, num_classes, first, count, values);
+  } else if (rows.dtype == DType::kBF16) {
+    GatherBlock<BFloat16>(rows, num_classes, first, count, values);
   } else {
     GatherBlock<uint16_t>(rows, num_classes, first, count, values);
   }

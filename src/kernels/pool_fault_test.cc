@@ -69,7 +69,7 @@ const std::vector<FaultCase>& FaultCases() {
 TEST(PoolTile, NamesTheFirstFaultyVoxelAndItsMember) {
   ForEveryTarget([](const std::string& target) {
     for (const FaultCase& fault : FaultCases()) {
-      for (const DType dtype : {DType::kF16, DType::kF32, DType::kF64}) {
+      for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {
         for (const int64_t count : {100, 256}) {
           for (const size_t num_members : {1, 2}) {
             std::vector<double> good = ValuesFor(fault.input, 4, 3, count);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/half.h"
 #include "kernels/dispatch.h"
 #include "kernels/pool_paths.h"
 
@@ -25,6 +26,7 @@ using VU = hn::Vec<DU>;
 
 HWY_INLINE VF LoadRow(const float* row) { return hn::LoadU(DF(), row); }
 HWY_INLINE VF LoadRow(const uint16_t* row) { return LoadHalves(DF(), row); }
+HWY_INLINE VF LoadRow(const BFloat16* row) { return LoadBFloats(DF(), &row->bits); }
 
 // Vectors of voxels handled together.
 constexpr int kGroup = 4;
@@ -147,6 +149,10 @@ bool PoolFloats(const MemberRows& rows,
                 const PoolOutput& out) {
   if (rows.dtype == DType::kF32) {
     const auto* data = static_cast<const float*>(rows.data);
+    return PoolRows(data, rows.class_stride, num_classes, options, out);
+  }
+  if (rows.dtype == DType::kBF16) {
+    const auto* data = static_cast<const BFloat16*>(rows.data);
     return PoolRows(data, rows.class_stride, num_classes, options, out);
   }
   const auto* data = static_cast<const uint16_t*>(rows.data);

@@ -96,6 +96,28 @@ TEST(PoolTile, GivesTheSameBitsForEveryTypeAndLayout) {
   });
 }
 
+// A bfloat16 is the upper half of a float: both paths must see that float.
+TEST(PoolTile, GivesTheBitsOfTheSameFloatsForBFloats) {
+  ForEveryTarget([](const std::string& target) {
+    for (const int64_t count : {1, 31, 255, 256}) {
+      constexpr int64_t kClasses = 11;
+      std::vector<double> values = CoarseLogits(4, kClasses * count);
+      values[0] = -INFINITY;
+      values[values.size() / 2] = -3e38;
+      // CoarseLogits has more bits than a bfloat16.
+      for (double& value : values)
+        value = static_cast<double>(BFloatFromFloat(static_cast<float>(value)));
+      const Member f32(values, kClasses, count, DType::kF32, false);
+      const Pooled expected({&f32.rows, 1}, kClasses, count, {});
+      for (const bool last : {false, true}) {
+        const Member member(values, kClasses, count, DType::kBF16, last);
+        EXPECT_TRUE(Pooled({&member.rows, 1}, kClasses, count, {}) == expected)
+            << target << " last " << last << " count " << count;
+      }
+    }
+  });
+}
+
 // Full-precision floats: the difference of two floats is rounded once, in float as through double.
 TEST(PoolTile, FloatPathRoundsLikeTheDoublePath) {
   ForEveryTarget([](const std::string& target) {

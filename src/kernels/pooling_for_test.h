@@ -46,6 +46,7 @@ struct Pooled {
 // past them is caught by the address sanitizer.
 struct Member {
   std::vector<uint16_t> halves;
+  std::vector<BFloat16> bfloats;
   std::vector<float> floats;
   std::vector<double> doubles;
   MemberRows rows;
@@ -60,6 +61,7 @@ struct Member {
             .class_stride = last ? 1 : count,
             .voxel_stride = last ? num_classes : 1};
     halves.resize(values.size());
+    bfloats.resize(values.size());
     floats.resize(values.size());
     doubles.resize(values.size());
     for (int64_t c = 0; c < num_classes; ++c) {
@@ -68,9 +70,11 @@ struct Member {
         doubles[i] = values[static_cast<size_t>(c * count + v)];
         floats[i] = static_cast<float>(doubles[i]);
         halves[i] = HalfFromFloat(floats[i]);
+        bfloats[i] = BFloatFromFloat(floats[i]);
       }
     }
     if (dtype == DType::kF16) rows.data = halves.data();
+    if (dtype == DType::kBF16) rows.data = bfloats.data();
     if (dtype == DType::kF32) rows.data = floats.data();
     if (dtype == DType::kF64) rows.data = doubles.data();
   }

@@ -35,6 +35,8 @@ double ValueAt(const MemberRows& rows, int64_t c, int64_t v) {
       return static_cast<const double*>(rows.data)[i];
     case DType::kF32:
       return static_cast<double>(static_cast<const float*>(rows.data)[i]);
+    case DType::kBF16:
+      return static_cast<double>(static_cast<const BFloat16*>(rows.data)[i]);
     default:
       return static_cast<double>(FloatFromHalf(static_cast<const uint16_t*>(rows.data)[i]));
   }

@@ -49,6 +49,8 @@ auto AppenderFor(DType dtype) -> void (*)(float, std::vector<std::byte>*) {
       return &AppendAs<uint64_t>;
     case DType::kI64:
       return &AppendAs<int64_t>;
+    case DType::kBF16:
+      break;  // no file has it
   }
   return nullptr;
 }
