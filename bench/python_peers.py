@@ -4,7 +4,8 @@
 
 The same arrays for all, every fit in a process of its own: seconds (median), peak memory beyond the arrays, mean
 NLL on the voxels fitted on, NLL and ECE on others, and pixels whose class changed in float32 and float16. Metrics
-are computed here, in double, alike for all. `bench/python_peers_env.sh ENVIRONMENTS` makes the environments.
+are computed here, in double, alike for all. A second table has the final objective where segcal and fiducio minimise the
+same one (`penalty=paper`), with the same strengths. `bench/python_peers_env.sh ENVIRONMENTS` makes the environments.
 """
 
 import argparse
@@ -19,7 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "oracle"))
+from paper_objective import assembled, fitted_gaps, penalty  # noqa: E402  pylint: disable=wrong-import-position
+
 BINS = 15
+STRENGTHS = (0.05, 0.03)  # of the penalty of the main paper, where both minimise it
 PEERS = {  # our name -> those of others
     "ts": {"fiducio": "TS", "netcal": "TemperatureScaling", "sklearn": "temperature"},
     "ets": {"fiducio": "ETS"},
@@ -63,6 +68,25 @@ def fit_segcal(method, z, y):
     import segcal
     model = segcal.fit(z, y, method)
     return lambda new, dtype=np.float32: model.predict_proba(new, dtype=dtype)
+
+
+def objective_segcal(method, z, y, strengths):
+    """The maps of gaps of a fit with the main paper's objective, and its mean NLL."""
+    import segcal
+    model = segcal.fit(z, y, f"{method}(z, penalty=paper, kappa=0, lambda={strengths[0]}, mu={strengths[1]})", search=0)
+    experts = json.loads(model.to_json())["parameters"]["experts"]
+    maps = [(np.array(expert["weights"]), np.array(expert["bias"])) for expert in experts]
+    return maps, scores(model.predict_proba(z), y)[0]
+
+
+def objective_fiducio(method, z, y, strengths):
+    """The same of fiducio: its maps, read off its scores, which are affine."""
+    import fiducio
+    import torch
+    model = getattr(fiducio, PEERS[method]["fiducio"])(lambda_reg=strengths[0], mu_reg=strengths[1])
+    model.fit(torch.from_numpy(z), torch.from_numpy(y))
+    calibrated = flat(model.decision_function(torch.from_numpy(z)).detach().numpy().astype(float))
+    return fitted_gaps(method, flat(z).astype(float), calibrated), scores(softmax_rows(calibrated, z), y)[0]
 
 
 def fit_fiducio(method, z, y):
@@ -113,6 +137,12 @@ def fit_sklearn(method, z, y):
     return apply
 
 
+def softmax_rows(rows, like):
+    """Probabilities in the shape of `like` from scores (voxels, C)."""
+    p = softmax(rows)
+    return p.reshape(like.shape[0], *like.shape[2:], -1).transpose(0, 3, 1, 2)
+
+
 def scores(p, y):
     """NLL and top-label ECE in double."""
     rows = flat(np.asarray(p, np.float64))
@@ -144,12 +174,34 @@ def child(package, method, folder):
                       "flips16": int((apply(new, np.float16).argmax(1) != decision).sum())}))
 
 
-def run(environments, package, method, folder, repeats):
+def objective_child(package, method, folder):
+    """The main paper's objective at the end of a fit that minimises it: mean NLL and penalty."""
+    z, y = (np.load(Path(folder) / f"fit_{name}.npy") for name in "zy")
+    fit = globals()[f"objective_{package}"]
+    began = time.perf_counter()
+    maps, nll = fit(method, z, y, STRENGTHS)
+    seconds = time.perf_counter() - began
+    print(json.dumps({"fit": seconds, "nll": nll,
+                      "objective": nll + float(penalty([assembled(method, *gaps) for gaps in maps], STRENGTHS))}))
+
+
+def objective_table(environments, folder, methods):
+    """Who ends lower when both minimise the same: penalty=paper, the same strengths."""
+    print(f"\nThe same objective, lambda {STRENGTHS[0]}, mu {STRENGTHS[1]}:\n")
+    print("| method | package | fit, s | NLL | objective |\n|---|---|---|---|---|")
+    for method in methods:
+        for package in ("segcal", "fiducio"):
+            found = run(environments, package, method, folder, 1, "--objective")
+            print(f"| `{method}` | {package} | " + (f"failed: {found[:80]} |" if isinstance(found, str) else
+                  f"{found['fit']:.2f} | {found['nll']:.6f} | {found['objective']:.6f} |"), flush=True)
+
+
+def run(environments, package, method, folder, repeats, mode="--child"):
     """Medians of several processes, or the reason why there are none."""
     python = Path(environments) / {"segcal": "segcal", "sklearn": "sklearn"}.get(package, "torch") / "bin" / "python"
     results = []
     for _ in range(repeats):
-        done = subprocess.run([str(python), __file__, "--child", package, method, str(folder)], capture_output=True,
+        done = subprocess.run([str(python), __file__, mode, package, method, str(folder)], capture_output=True,
                               text=True, check=False)
         if done.returncode != 0:
             return done.stderr.strip().splitlines()[-1]
@@ -213,7 +265,9 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         make_data(Path(folder), *map(int, given.shape.split(",")))
-        table(given.environments, folder, given.methods.split(","), given.repeats)
+        methods = given.methods.split(",")
+        table(given.environments, folder, methods, given.repeats)
+        objective_table(given.environments, folder, [method for method in methods if method.startswith("cms")])
     if given.voxels:
         count_metrics(given.environments, given.voxels)
 
@@ -221,5 +275,7 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         child(*sys.argv[2:])
+    elif sys.argv[1:2] == ["--objective"]:
+        objective_child(*sys.argv[2:])
     else:
         main()

@@ -6,7 +6,8 @@
 set -euo pipefail
 
 folder=$1
-wheel=${2:-$(find build/wheels -name '*cp311*.whl' | head -n 1)}
+wheel=${2:-$(find build/wheels -name '*cp311*.whl' 2>/dev/null | head -n 1 || true)}
+[[ -f $wheel ]] || { echo "python_peers_env.sh: no wheel for Python 3.11 in build/wheels: scripts/wheel makes it" >&2; exit 1; }
 pip=(-m pip --quiet --disable-pip-version-check)
 mkdir -p "$folder"
 

@@ -107,7 +107,7 @@ def parameters_of(rng, name, classes):
     if name.startswith("selective"):
         base = name.partition("+")[2] or "none"
         return {"base": parameters_of(rng, base, classes), "selector": selector(rng, classes),
-                "temperature": 3.0}
+                "temperature": 3.0, "kept_temperature": 0.8}
     if name == "none":
         return {}
     if name == "ts":

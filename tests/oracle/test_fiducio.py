@@ -13,8 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx_models import PROPERTIES
+from paper_objective import assembled, best_gauge, fitted_gaps, gap_order, penalty
 from probing import probe
-from program import fit
+from program import apply, describe, evaluate, fit
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from voxels import calibration_voxels, simulate
@@ -39,38 +41,6 @@ def installed():
 def authors_values(package):
     """One entry per method, number of classes and seed."""
     return json.loads((package / "research_reference.json").read_text())["cases"]
-
-
-def gap_order(logits, ordered):
-    """Classes of every voxel by position: the winner first, the others in class order or sorted."""
-    winners = logits.argmax(1)
-    if ordered:
-        return np.argsort(-logits, axis=1, kind="stable")
-    return np.array([[w, *(c for c in range(logits.shape[1]) if c != w)] for w in winners])
-
-
-def assembled(name, weights, bias):
-    """W and b of one expert's gaps in canonical order, which leave the winner's score as it is."""
-    size = len(bias) + 1
-    rows = np.zeros((size, size))
-    shifts = np.zeros(size)
-    rows[0, 0] = 1
-    for j in range(1, size):
-        above = j - 1 if name == "cms_op" else 0
-        rows[j], shifts[j] = rows[above], shifts[above] - bias[j - 1]
-        for k in range(1, size):
-            rows[j, k - 1 if name == "cms_op" else 0] -= weights[j - 1, k - 1]
-            rows[j, k] += weights[j - 1, k - 1]
-    return rows, shifts
-
-
-def penalty(experts, strengths):
-    """(A11) at kappa = 0 for maps (W, b)."""
-    values = []
-    for weights, bias in experts:
-        off = weights[~np.eye(len(bias), dtype=bool)]
-        values.append(strengths[0] * (off**2).mean() + strengths[1] * (bias**2).mean())
-    return np.mean(values)
 
 
 def conditional_loss(name, logits, labels, parameters):
@@ -153,15 +123,6 @@ def compare_gradients(name, case, values):
         assert slope / (1 + np.exp(-raw[at])) == pytest.approx(theirs[at], abs=2e-6)
 
 
-def best_gauge(weights, bias):
-    """The W and b with the same probabilities and the least penalty."""
-    weights = weights.copy()
-    size = len(bias)
-    for k in range(size):
-        weights[:, k] -= weights[np.arange(size) != k, k].mean()
-    return weights, bias - bias.mean()
-
-
 def test_penalties_of_scores_are_the_published_ones_at_the_best_gauge(references):
     compared = 0
     for case in references:
@@ -177,6 +138,89 @@ def test_penalties_of_scores_are_the_published_ones_at_the_best_gauge(references
             pytest.approx(penalty([best_gauge(*e) for e in experts], strengths), rel=1e-9)
         compared += 1
     assert compared == 8
+
+
+def full_matrix(weights, total):
+    """All columns of equal row sums from all but the last of them."""
+    return np.column_stack([weights, total - weights.sum(1)])
+
+
+def score_maps(case):
+    """(W, b) of every expert as theirs multiply from the right, of methods that map scores."""
+    name, params = NAMES[case["method"]], [np.array(p) for p in case["params"]]
+    if name == "cdc":
+        return list(zip(*params, strict=True))
+    if name == "ms_c":
+        return [(full_matrix(params[0], params[2]).T, params[1])]
+    return [(params[0], params[1])]
+
+
+def their_model(case, path):
+    """Our model file with their parameters."""
+    name = NAMES[case["method"]]
+    if name.startswith("cms"):
+        experts = list(zip(*map(softplus, case["params"]), strict=True))
+    else:
+        experts = [(weights.T, bias) for weights, bias in score_maps(case)]
+    if name == "ms_c":
+        experts = [(weights[:, :-1], bias) for weights, bias in experts]
+    invariant, preserves = PROPERTIES[name]
+    content = {"segcal_model": 1, "pipeline": f"{name}(z)", "input": "logits", "floor": -87.0, "fit": None,
+               "classes": [f"c{k}" for k in range(case["classes"])],
+               "properties": {"translation_invariant": invariant, "preserves": preserves},
+               "parameters": {"experts": [{"weights": w.tolist(), "bias": b.tolist()} for w, b in experts]}}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def their_dataset(case, folder):
+    """Their inputs and targets as a case of our own."""
+    folder.mkdir()
+    np.save(folder / "z.npy", np.array(case["inputs"]).T)
+    np.save(folder / "y.npy", np.array(case["targets"]))
+    return describe(folder, [{"id": "one", "members": ["z.npy"], "labels": "y.npy"}], case["classes"])
+
+
+def score_gradients(case, probs):
+    """Gradients of (A11) by their parameters, from probabilities (n, C) and the maps."""
+    name, size = NAMES[case["method"]], case["classes"]
+    logits, labels = np.array(case["inputs"]), np.array(case["targets"])
+    residual = (probs - np.eye(size)[labels]) / len(labels)
+    features = log_softmax(logits, axis=1) if name == "cdc" else logits
+    winners = logits.argmax(1) if name == "cdc" else np.zeros(len(labels), int)
+    maps = score_maps(case)
+    slopes = []
+    for k, (weights, bias) in enumerate(maps):
+        mine = winners == k
+        off = np.where(np.eye(size, dtype=bool), 0, weights) / (size * (size - 1))
+        slopes.append((features[mine].T @ residual[mine] + 2 * case["lambda_reg"] * off / len(maps),
+                       residual[mine].sum(0) + 2 * case["mu_reg"] * bias / size / len(maps)))
+    if name == "ms_c":
+        rows, shift = slopes[0][0].T, slopes[0][1]
+        return [rows[:, :-1] - rows[:, -1:], shift, rows[:, -1].sum()]
+    slopes = [np.array(part) for part in zip(*slopes, strict=True)]
+    return slopes if name == "cdc" else [part[0] for part in slopes]
+
+
+def test_maps_and_losses_are_the_published_ones(references, tmp_path):
+    """What the program emits with their parameters: all five methods, every class count and seed."""
+    for number, case in enumerate(references):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        model = their_model(case, folder / "model.json")
+        dataset = their_dataset(case, folder / "data")
+        apply(model, dataset, folder / "out")
+        probs = np.load(folder / "out" / "one.npy").T.astype(float)
+        theirs = np.exp(log_softmax(np.array(case["logits"]), axis=1))
+        assert np.abs(probs - theirs).max() < 2e-6, case["method"]
+        nll = evaluate(dataset, "-m", model, "--metrics", "nll")["pipelines"][0]["pooled"]["nll"]
+        assert nll + case["regularization"] == pytest.approx(case["loss"], rel=3e-6), case["method"]
+        if not NAMES[case["method"]].startswith("cms"):
+            assert penalty(score_maps(case), (case["lambda_reg"], case["mu_reg"])) == \
+                pytest.approx(case["regularization"], rel=2e-6)
+            for ours, given in zip(score_gradients(case, probs), case["gradients"], strict=True):
+                np.testing.assert_allclose(ours, given, atol=2e-6, err_msg=case["method"])
+    assert number == 19
 
 
 @pytest.fixture(scope="session", name="data")
@@ -205,17 +249,7 @@ def their_fit(package, kind, logits, labels, folder):
     np.savez(folder / "in.npz", logits=logits, labels=labels)
     subprocess.run([package / "env/bin/python", "-c", FIT, folder / "in.npz", kind,
                     *map(str, STRENGTHS), folder / "out.npy"], check=True, capture_output=True)
-    scores = np.load(folder / "out.npy").astype(float)
-    order = gap_order(logits, kind == "CMSop")
-    before, after = (np.take_along_axis(z, order, 1) for z in (logits, scores))
-    first = (lambda z: z[:, :-1]) if kind == "CMSop" else (lambda z: z[:, :1])
-    experts = []
-    for w in range(CLASSES):
-        mine = order[:, 0] == w
-        gaps, mapped = ((first(z) - z[:, 1:])[mine] for z in (before, after))
-        solved = np.linalg.lstsq(np.column_stack([gaps, np.ones(len(gaps))]), mapped, rcond=None)[0]
-        experts.append((solved[:-1].T, solved[-1]))
-    return experts
+    return fitted_gaps(NAMES[kind], logits, np.load(folder / "out.npy").astype(float))
 
 
 @pytest.mark.parametrize("kind", ["CMSap", "CMSop"])

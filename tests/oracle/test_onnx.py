@@ -91,14 +91,14 @@ def check(runtime, folder, name, classes, shape, dtype, options=(), seed=1):
     return answer, outputs
 
 
-SHAPES = {2: (2, (31, 37), np.float32), 5: (5, (5, 14, 17), np.float16), 19: (19, (26, 23), np.float16),
-          150: (150, (20, 16), np.float32), "volume": (19, (4, 11, 12), np.float32), "image": (5, (40, 30), np.float32)}
+# Every number of classes with images and volumes and with both types, and every type with both.
+SIZES = [(2, (31, 37), np.float32), (2, (4, 11, 12), np.float16), (5, (40, 30), np.float16), (5, (5, 14, 17), np.float32),
+         (19, (26, 23), np.float32), (19, (4, 11, 12), np.float16), (150, (20, 16), np.float16), (150, (3, 7, 8), np.float32)]
 
 
-@pytest.mark.parametrize("size", SHAPES)
+@pytest.mark.parametrize("classes,shape,dtype", SIZES)
 @pytest.mark.parametrize("name", METHODS)
-def test_graph_does_what_apply_does(runtime, tmp_path, name, size):
-    classes, shape, dtype = SHAPES[size]
+def test_graph_does_what_apply_does(runtime, tmp_path, name, classes, shape, dtype):
     answer, _ = check(runtime, tmp_path, name, classes, shape, dtype)
     assert answer["opset"] == 13
     assert answer["ir_version"] == 7
