@@ -21,7 +21,8 @@ inline constexpr int kBrokenDeclaration = 5;
 struct Command {
   const char* name;
   const char* summary;
-  Action (*set_up)(CLI::App& app);
+  Action (*set_up)(CLI::App& app);  // null where another program has the command
+  const char* program = nullptr;    // that program
 };
 
 // All commands, in the order of the help; defined in main.cc.

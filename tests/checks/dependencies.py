@@ -35,7 +35,7 @@ CONFINED = {
     "jpeglib.h": ["src/formats/"],
     "zlib.h": ["src/formats/"],
     "Eigen/": ["src/optim/"],
-    "CLI/": ["cli/"],
+    "CLI/": ["cli/", "train/program/"],
     "torch/": ["train/"],
     "ATen/": ["train/"],
 }

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command.h"
+
+namespace segcal::train {
+
+cli::Action SetUpTrain(CLI::App& app);
+cli::Action SetUpPredict(CLI::App& app);
+
+}  // namespace segcal::train
