@@ -184,7 +184,7 @@ FitOutcome FitAffine(const AffineShape& shape,
   AffineSolution solution =
       problem.Solve(penalty, *parameters, options.gradient_tolerance, options.max_passes);
   CheckFinite(solution);
-  outcome.passes += solution.result.passes;
+  outcome.passes += solution.passes;
   outcome.nll_after = solution.nll;
   for (size_t e = 0; e < solution.result.experts.size(); ++e) {
     outcome.certificates.push_back(

@@ -268,7 +268,7 @@ void AffineProblem::KeepCurvature(const ExpertParameters& at) {
 AffineSolution AffineProblem::Solve(const Penalty& penalty,
                                     const ExpertParameters& start,
                                     double gradient_tolerance,
-                                    int64_t max_passes) const {
+                                    int64_t max_passes) {
   return SolveWith(
       penalty, start, gradient_tolerance, max_passes, /*skip_model=*/false, /*start_share=*/0.0);
 }
@@ -276,18 +276,32 @@ AffineSolution AffineProblem::Solve(const Penalty& penalty,
 AffineSolution AffineProblem::Resolve(const Penalty& penalty,
                                       const ExpertParameters& start,
                                       double gradient_tolerance,
-                                      int64_t max_passes) const {
+                                      int64_t max_passes) {
   const bool skip_model = !IsDense(shape_) || !kept_.empty();
   return SolveWith(
       penalty, start, gradient_tolerance, max_passes, skip_model, /*start_share=*/kStartShare);
 }
+
+std::vector<ExpertSums> AffineProblem::SumsAt(const ExpertParameters& points, int64_t* passes) {
+  for (const Remembered* known : {&start_, &last_}) {
+    if (known->points == points) return known->sums;
+  }
+  const std::string stage = fmt::format("fit, pass {}", ++*passes);
+  std::vector<ExpertSums> sums =
+      AffinePass(context_.stream, stage, context_.pooling, shape_, points);
+  if (Remembers()) last_ = {.points = points, .sums = sums};
+  return sums;
+}
+
+// Where Hessians are not kept, sums of all experts would take as much as all else.
+bool AffineProblem::Remembers() const noexcept { return IsDense(shape_); }
 
 AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         const ExpertParameters& start,
                                         double gradient_tolerance,
                                         int64_t max_passes,
                                         bool skip_model,
-                                        double start_share) const {
+                                        double start_share) {
   const AffineRegularizer regularizer(shape_, penalty);
   std::vector<double> penalty_curvature;
   if (IsDense(shape_)) {
@@ -297,13 +311,14 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   const auto objective = [&](const ExpertSums& sums, size_t e, const std::vector<double>& point) {
     return Objective(shape_, sums, regularizer.Evaluate(point), PenaltyWeight(e));
   };
-  int64_t passes = 0;
+  AffineSolution solution;
+  bool at_start = true;
   ExpertProblem problem;
   problem.box = box_;
   problem.evaluate = [&](const ExpertParameters& points) {
-    const std::string stage = fmt::format("fit, pass {}", ++passes);
-    const std::vector<ExpertSums> sums =
-        AffinePass(context_.stream, stage, context_.pooling, shape_, points);
+    const std::vector<ExpertSums> sums = SumsAt(points, &solution.passes);
+    if (at_start && Remembers()) start_ = {.points = points, .sums = sums};
+    at_start = false;
     std::vector<Value> values;
     for (size_t e = 0; e < points.size(); ++e) values.push_back(objective(sums[e], e, points[e]));
     return values;
@@ -319,7 +334,6 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
     for (size_t i = 0; i < hessian.size(); ++i) hessian[i] += weight * penalty_curvature[i];
     return MakeDenseModel(std::move(hessian));
   };
-  AffineSolution solution;
   solution.result = SolveExperts(problem,
                                  start,
                                  {.gradient_tolerance = gradient_tolerance,

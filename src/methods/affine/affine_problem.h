@@ -15,7 +15,8 @@ namespace segcal {
 struct AffineSolution {
   ExpertParameters parameters;
   SolverResult result;
-  double nll = 0.0;  // mean over all voxels, without the penalty
+  int64_t passes = 0;  // over the data: those of the result that were not remembered
+  double nll = 0.0;    // mean over all voxels, without the penalty
 };
 
 // The fit of one affine family to one data set: counts and sample are made once, solutions for any
@@ -29,13 +30,13 @@ class AffineProblem {
   AffineSolution Solve(const Penalty& penalty,
                        const ExpertParameters& start,
                        double gradient_tolerance,
-                       int64_t max_passes) const;
+                       int64_t max_passes);
   // The same from maps that are good for another penalty, in the metric kept last: no work on the
   // sample, and a few passes. They move even if they are good enough for this one.
   AffineSolution Resolve(const Penalty& penalty,
                          const ExpertParameters& start,
                          double gradient_tolerance,
-                         int64_t max_passes) const;
+                         int64_t max_passes);
   // Keeps the curvature of the loss at these maps for Resolve.
   void KeepCurvature(const ExpertParameters& at);
 
@@ -53,7 +54,15 @@ class AffineProblem {
                            double gradient_tolerance,
                            int64_t max_passes,
                            bool skip_model,
-                           double start_share) const;
+                           double start_share);
+  // The sums at these maps: no penalty changes them, and a search often starts where the last trial
+  // did, or where it ended. Those two are remembered.
+  struct Remembered {
+    ExpertParameters points;
+    std::vector<ExpertSums> sums;
+  };
+  std::vector<ExpertSums> SumsAt(const ExpertParameters& points, int64_t* passes);
+  bool Remembers() const noexcept;
   int ThreadsOfOne() const noexcept;
   std::unique_ptr<QuadraticModel> ImplicitCurvature(const AffineRegularizer& regularizer,
                                                     int64_t expert,
@@ -66,6 +75,8 @@ class AffineProblem {
   std::vector<int64_t> voxels_;
   ExpertSample sample_;
   std::vector<std::vector<double>> kept_;  // [expert]: Hessians of the loss
+  Remembered start_;
+  Remembered last_;
 };
 
 // Negative log-likelihood of the maps on other data.

@@ -74,6 +74,8 @@ struct FoldState {
   const CaseStream* validation = nullptr;
   ExpertParameters best;
   ExpertParameters trial;
+  LossTotal best_loss;  // on the cases held out
+  LossTotal trial_loss;
 };
 
 std::vector<FoldState> MakeStates(const AffineShape& shape,
@@ -112,21 +114,30 @@ std::vector<SearchDimension> PenaltySpace(const std::vector<Knob>& knobs) {
   return dimensions;
 }
 
+LossTotal Sum(const LossTotal& a, const LossTotal& b) {
+  return {.loss = a.loss + b.loss, .voxels = a.voxels + b.voxels};
+}
+
 // Fits of all folds with one penalty after another.
 class Trials {
  public:
   Trials(const AffineShape& shape, const FitContext& context, std::vector<FoldState> folds)
       : shape_(shape), context_(context), folds_(std::move(folds)) {}
 
-  // Their mean loss over held-out voxels with this penalty, from the best maps so far.
+  // Their mean loss over held-out voxels with this penalty, from the best maps so far. One that
+  // falls behind is given up: its loss is then that of the best and what it has lost so far.
   double ValidationLoss(const Penalty& penalty, double best) {
     converged_ = true;
-    for (FoldState& fold : folds_) {
+    for (size_t k = 0; k < folds_.size(); ++k) {
+      FoldState& fold = folds_[k];
       // The first trial makes the curvature that the others go by.
       Take(&fold,
            first_ ? fold.problem->Solve(penalty, fold.best, kTrialTolerance, kTrialPasses)
                   : fold.problem->Resolve(penalty, fold.best, kTrialTolerance, kTrialPasses));
       if (first_) fold.problem->KeepCurvature(fold.trial);
+      if (first_ || k + 1 == folds_.size()) continue;
+      const double behind = Behind(k + 1);
+      if (behind > 0.0) return best + behind;
     }
     first_ = false;
     const double loss = HeldOutLoss();
@@ -134,7 +145,10 @@ class Trials {
   }
 
   void KeepBest() {
-    for (FoldState& fold : folds_) fold.best = fold.trial;
+    for (FoldState& fold : folds_) {
+      fold.best = fold.trial;
+      fold.best_loss = fold.trial_loss;
+    }
   }
   // The best maps of the fold that trains on all the data; null if there is none.
   const ExpertParameters* Whole() const { return folds_[0].own ? nullptr : &folds_[0].best; }
@@ -150,17 +164,30 @@ class Trials {
   void Take(FoldState* fold, AffineSolution solution) {
     for (const ExpertSolution& expert : solution.result.experts)
       converged_ = converged_ && expert.converged;
-    passes_ += solution.result.passes;
+    passes_ += solution.passes;
     fold->trial = std::move(solution.parameters);
+    fold->trial_loss = TotalLoss(*fold->validation, context_.pooling, shape_, fold->trial);
+  }
+
+  // How much worse the trial is than the best one on so many folds, if that is no tie and most of
+  // them, two at least, are worse; else 0.
+  double Behind(size_t count) const {
+    LossTotal trial;
+    LossTotal best;
+    size_t worse = 0;
+    for (size_t k = 0; k < count; ++k) {
+      const FoldState& fold = folds_[k];
+      worse += fold.trial_loss.loss > fold.best_loss.loss ? 1 : 0;
+      trial = Sum(trial, fold.trial_loss);
+      best = Sum(best, fold.best_loss);
+    }
+    const double behind = (trial.loss - best.loss) / std::max(1.0, trial.voxels);
+    return worse >= 2 && 2 * worse > count && behind > kTie ? behind : 0.0;
   }
 
   double HeldOutLoss() const {
     LossTotal total;
-    for (const FoldState& fold : folds_) {
-      const LossTotal own = TotalLoss(*fold.validation, context_.pooling, shape_, fold.trial);
-      total.loss += own.loss;
-      total.voxels += own.voxels;
-    }
+    for (const FoldState& fold : folds_) total = Sum(total, fold.trial_loss);
     if (total.voxels == 0.0) {
       Throw(ErrorCode::kBadData,
             "the cases to choose penalties by have no labelled voxel; with option search 0 none "

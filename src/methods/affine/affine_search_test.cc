@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -194,6 +195,46 @@ TEST_F(AffineSearch, CrossValidatesOverGroupsWithoutValidationCases) {
     expected.voxels += own.voxels;
   }
   EXPECT_NEAR(search.trials[0].validation_nll, expected.loss / expected.voxels, kTrialError);
+}
+
+// The loss of a penalty over all folds, each fitted alone.
+double FoldLoss(Dataset dataset, const std::map<std::string, std::string>& options) {
+  std::vector<std::pair<std::string, double>> parts;
+  for (int k = 0; k < 5; ++k) parts.emplace_back("fold " + std::to_string(k), 1.0);
+  AssignSplits(&dataset, parts, /*seed=*/0);
+  const std::string pipeline =
+      FormatPipeline({.stages = {"dc"}, .pooling = Pooling{}, .options = options});
+  LossTotal total;
+  for (const auto& [held, weight] : parts) {
+    Dataset fold = dataset;
+    for (Case& c : fold.cases) c.split = c.split == held ? "held" : "calibration";
+    const LossTotal own = LossOn(fold, "held", Fit(fold, pipeline, Search(0)).model);
+    total.loss += own.loss;
+    total.voxels += own.voxels;
+  }
+  return total.loss / total.voxels;
+}
+
+// Trials that fall behind on the first folds are given up; none of them would have won.
+TEST(AffineSearchTrials, AreGivenUpWhereTheyFallBehindOnTheFirstFolds) {
+  const TempFolder folder;
+  const Dataset dataset =
+      WriteScene(RandomScene({.num_cases = 6, .num_classes = 4, .shape = {32, 30}}), folder.path());
+  const SearchReport search = Fit(dataset, "dc(z)", Search(12)).model.report().search;
+  const double chosen = FoldLoss(dataset, search.chosen);
+  double best = search.trials[0].validation_nll;
+  int given_up = 0;
+  for (const SearchTrial& trial : search.trials) {
+    const double whole = FoldLoss(dataset, trial.options);
+    EXPECT_GE(whole, chosen - 2 * kTrialError);
+    if (std::abs(trial.validation_nll - whole) > 2 * kTrialError) {
+      ++given_up;
+      EXPECT_GT(trial.validation_nll, best + kTrialError);
+    }
+    best = std::min(best, trial.validation_nll);
+  }
+  EXPECT_GT(given_up, 2) << "all trials were done whole: this test says little";
+  EXPECT_LT(given_up, 11);
 }
 
 TEST_F(AffineSearch, RefusesCasesThatCannotChoose) {
