@@ -163,10 +163,10 @@ FitOutcome FitAffine(const AffineShape& shape,
                   .anchor = beta,
                   .paper = options.penalty == "paper"};
   AffineProblem problem(shape, box, context);
-  CheckProblemMemory(1, problem.bytes(), context.stream.memory());
+  CheckProblemMemory(problem.bytes(), context.stream.memory());
   parameters->assign(static_cast<size_t>(shape.num_experts()), StartingPoint(shape, penalty));
   if (context.trials > 0) {
-    outcome.search = SearchPenalty(shape, box, &problem, context, &penalty, parameters);
+    outcome.search = SearchPenalty(shape, &problem, context, &penalty, parameters);
     if (outcome.search.chosen.contains("kappa") && penalty.kappa > kLargestPenalty / 2) {
       outcome.warnings.push_back(
           fmt::format("the chosen kappa, {}, is near the largest that is searched, {}, where the "

@@ -68,6 +68,10 @@ int64_t VectorBytes(const AffineShape& shape, int64_t with_voxels, int64_t worke
   return shape.num_parameters() * int64_t{sizeof(double)} * (of_experts + of_blocks);
 }
 
+int64_t RememberedBytes(const AffineShape& shape) {
+  return 6 * shape.num_parameters() * shape.num_experts() * int64_t{sizeof(double)};
+}
+
 bool IsDense(const AffineShape& shape) {
   return shape.num_parameters() <= kMaxDense && HessianBytes(shape) <= kHessianBytes;
 }
@@ -179,12 +183,21 @@ AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const Fit
       box_(box),
       context_(context),
       voxels_(CountExpertVoxels(shape, context.survey.confusion)),
-      sample_(context.stream,
-              context.pooling,
-              shape,
-              context.survey.confusion,
-              SampleSizes(shape, voxels_),
-              context.seed) {}
+      sample_(std::make_shared<const ExpertSample>(context.stream,
+                                                   context.pooling,
+                                                   shape,
+                                                   context.survey.confusion,
+                                                   SampleSizes(shape, voxels_),
+                                                   context.seed)) {}
+
+AffineProblem::AffineProblem(const AffineProblem& whole, const FitContext& context)
+    : shape_(whole.shape_),
+      box_(whole.box_),
+      context_(context),
+      voxels_(CountExpertVoxels(shape_, context.survey.confusion)),
+      sample_(whole.sample_),
+      owns_sample_(false),
+      kept_(whole.kept_) {}
 
 bool AffineProblem::LacksClass(size_t expert) const {
   const auto n = static_cast<size_t>(shape_.num_classes);
@@ -202,10 +215,12 @@ double AffineProblem::PenaltyWeight(size_t expert) const {
 }
 
 int64_t AffineProblem::bytes() const noexcept {
-  if (IsDense(shape_)) return sample_.bytes() + HessianBytes(shape_);
+  // Maps of two trials, and two remembered points with their sums.
+  if (!owns_sample_) return RememberedBytes(shape_);
+  if (IsDense(shape_)) return sample_->bytes() + HessianBytes(shape_);
   const auto with_voxels =
       std::count_if(voxels_.begin(), voxels_.end(), [](int64_t own) { return own > 0; });
-  return sample_.bytes() + VectorBytes(shape_, with_voxels, context_.stream.num_workers());
+  return sample_->bytes() + VectorBytes(shape_, with_voxels, context_.stream.num_workers());
 }
 
 // A single expert has all threads for its sample; several have one each.
@@ -215,8 +230,8 @@ int AffineProblem::ThreadsOfOne() const noexcept {
 
 std::vector<double> AffineProblem::SampleHessian(int64_t expert,
                                                  const std::vector<double>& point) const {
-  std::vector<double> hessian = sample_.Hessian(expert, point, ThreadsOfOne());
-  const double share = sample_.weight(expert) > 0.0 ? 1.0 / sample_.weight(expert) : 0.0;
+  std::vector<double> hessian = sample_->Hessian(expert, point, ThreadsOfOne());
+  const double share = sample_->weight(expert) > 0.0 ? 1.0 / sample_->weight(expert) : 0.0;
   for (double& h : hessian) h *= share;
   return hessian;
 }
@@ -225,11 +240,11 @@ std::vector<double> AffineProblem::SampleHessian(int64_t expert,
 std::unique_ptr<QuadraticModel> AffineProblem::ImplicitCurvature(
     const AffineRegularizer& regularizer, int64_t expert, const std::vector<double>& point) const {
   const int threads = ThreadsOfOne();
-  const double share = 1.0 / std::max(1.0, sample_.weight(expert));
+  const double share = 1.0 / std::max(1.0, sample_->weight(expert));
   const double weight = PenaltyWeight(static_cast<size_t>(expert));
   const auto product = [=, this, &regularizer](const std::vector<double>& direction,
                                                const std::vector<char>& wanted) {
-    std::vector<double> of_loss = sample_.Product(expert, point, direction, wanted, threads);
+    std::vector<double> of_loss = sample_->Product(expert, point, direction, wanted, threads);
     const std::vector<double> of_penalty = regularizer.Product(direction);
     for (size_t i = 0; i < of_loss.size(); ++i)
       of_loss[i] = share * of_loss[i] + weight * of_penalty[i];
@@ -238,7 +253,7 @@ std::unique_ptr<QuadraticModel> AffineProblem::ImplicitCurvature(
   const auto blocks = [=, this, &regularizer] {
     const BlockLayout layout(shape_);
     std::vector<double> sums =
-        sample_.Blocks(expert, point, kBlockShare / static_cast<double>(layout.size), threads);
+        sample_->Blocks(expert, point, kBlockShare / static_cast<double>(layout.size), threads);
     const std::vector<double> features = regularizer.FeatureCurvature();
     auto sum = sums.begin();
     for (int64_t b = 0; b < layout.num_blocks; ++b) {
@@ -258,11 +273,12 @@ std::unique_ptr<QuadraticModel> AffineProblem::ImplicitCurvature(
 
 void AffineProblem::KeepCurvature(const ExpertParameters& at) {
   if (!IsDense(shape_)) return;
-  kept_.resize(at.size());
+  std::vector<std::vector<double>> hessians(at.size());
   const int threads = shape_.per_decision ? context_.stream.num_workers() : 1;
   ParallelFor(static_cast<int64_t>(at.size()), threads, [&](int64_t e, int) {
-    kept_[static_cast<size_t>(e)] = SampleHessian(e, at[static_cast<size_t>(e)]);
+    hessians[static_cast<size_t>(e)] = SampleHessian(e, at[static_cast<size_t>(e)]);
   });
+  kept_ = std::make_shared<const std::vector<std::vector<double>>>(std::move(hessians));
 }
 
 AffineSolution AffineProblem::Solve(const Penalty& penalty,
@@ -277,7 +293,7 @@ AffineSolution AffineProblem::Resolve(const Penalty& penalty,
                                       const ExpertParameters& start,
                                       double gradient_tolerance,
                                       int64_t max_passes) {
-  const bool skip_model = !IsDense(shape_) || !kept_.empty();
+  const bool skip_model = !IsDense(shape_) || kept_ != nullptr;
   return SolveWith(
       penalty, start, gradient_tolerance, max_passes, skip_model, /*start_share=*/kStartShare);
 }
@@ -324,12 +340,12 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
     return values;
   };
   problem.model = [&](int64_t e, const std::vector<double>& point) {
-    return objective(sample_.Evaluate(e, point, ThreadsOfOne()), static_cast<size_t>(e), point);
+    return objective(sample_->Evaluate(e, point, ThreadsOfOne()), static_cast<size_t>(e), point);
   };
   problem.model_curvature = [&](int64_t e, const std::vector<double>& point) {
     if (!IsDense(shape_)) return ImplicitCurvature(regularizer, e, point);
     std::vector<double> hessian =
-        skip_model ? kept_[static_cast<size_t>(e)] : SampleHessian(e, point);
+        skip_model ? (*kept_)[static_cast<size_t>(e)] : SampleHessian(e, point);
     const double weight = PenaltyWeight(static_cast<size_t>(e));
     for (size_t i = 0; i < hessian.size(); ++i) hessian[i] += weight * penalty_curvature[i];
     return MakeDenseModel(std::move(hessian));
@@ -364,17 +380,14 @@ LossTotal TotalLoss(const CaseStream& stream,
   return total;
 }
 
-void CheckProblemMemory(size_t problems, int64_t bytes_of_all, int64_t memory) {
-  if (bytes_of_all <= memory / 2) return;
+void CheckProblemMemory(int64_t bytes, int64_t memory) {
+  if (bytes <= memory / 2) return;
   Throw(ErrorCode::kInvalidArgument,
-        "the voxel sample{} and {} curvature take {} MiB, half of option memory is {} MiB: at "
-        "least {}M "
-        "is required",
-        problems == 1 ? "" : fmt::format("s of {} fits", problems),
-        problems == 1 ? "its" : "their",
-        bytes_of_all >> 20,
+        "the voxel sample and its curvature take {} MiB, half of option memory is {} MiB: at least "
+        "{}M is required",
+        bytes >> 20,
         memory >> 21,
-        (bytes_of_all >> 19) + 1);
+        (bytes >> 19) + 1);
 }
 
 }  // namespace segcal

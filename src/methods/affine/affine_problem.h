@@ -25,6 +25,9 @@ class AffineProblem {
  public:
   // `context` outlives this.
   AffineProblem(const AffineShape& shape, const Box& box, const FitContext& context);
+  // The same family on a part of the data, to be solved by Resolve: in the metric that `whole` has
+  // kept, without a sample of its own. `context` outlives this.
+  AffineProblem(const AffineProblem& whole, const FitContext& context);
 
   // Minimises every expert's own mean objective (A4) from `start`.
   AffineSolution Solve(const Penalty& penalty,
@@ -43,7 +46,7 @@ class AffineProblem {
   const std::vector<int64_t>& voxels() const noexcept { return voxels_; }  // of every expert
   // Whether the labels of an expert's voxels lack a class.
   bool LacksClass(size_t expert) const;
-  // What the sample and its curvature take.
+  // What the sample, its curvature and what is remembered take.
   int64_t bytes() const noexcept;
   // How much the penalty weighs in an expert's own mean objective: all voxels over its own.
   double PenaltyWeight(size_t expert) const;
@@ -73,8 +76,10 @@ class AffineProblem {
   Box box_;
   const FitContext& context_;
   std::vector<int64_t> voxels_;
-  ExpertSample sample_;
-  std::vector<std::vector<double>> kept_;  // [expert]: Hessians of the loss
+  std::shared_ptr<const ExpertSample> sample_;
+  bool owns_sample_ = true;
+  // [expert]: Hessians of the loss; empty: none were kept.
+  std::shared_ptr<const std::vector<std::vector<double>>> kept_;
   Remembered start_;
   Remembered last_;
 };
@@ -89,8 +94,8 @@ LossTotal TotalLoss(const CaseStream& stream,
                     const AffineShape& shape,
                     const ExpertParameters& parameters);
 
-// An Error unless half the memory holds so many problems: less would mean smaller samples, and
-// other bits.
-void CheckProblemMemory(size_t problems, int64_t bytes_of_all, int64_t memory);
+// An Error unless half the memory holds these bytes: less would mean smaller samples, and other
+// bits.
+void CheckProblemMemory(int64_t bytes, int64_t memory);
 
 }  // namespace segcal

@@ -78,26 +78,22 @@ struct FoldState {
   LossTotal trial_loss;
 };
 
-std::vector<FoldState> MakeStates(const AffineShape& shape,
-                                  const Box& box,
-                                  AffineProblem* problem,
+// `problem` has kept its curvature.
+std::vector<FoldState> MakeStates(AffineProblem* problem,
                                   const FitContext& context,
                                   const ExpertParameters& start) {
   std::vector<FoldState> states;
+  int64_t bytes = problem->bytes();
   for (const SearchFold& fold : context.folds) {
     FoldState& state = states.emplace_back();
-    if (fold.training != nullptr) {
-      state.own = std::make_unique<AffineProblem>(shape, box, *fold.training);
-      // The folds are of about one size: what does not fit is told before all of them are made.
-      const size_t problems = 1 + context.folds.size();
-      const int64_t of_all =
-          problem->bytes() + static_cast<int64_t>(problems - 1) * state.own->bytes();
-      CheckProblemMemory(problems, of_all, context.stream.memory());
-    }
+    if (fold.training != nullptr)
+      state.own = std::make_unique<AffineProblem>(*problem, *fold.training);
     state.problem = state.own ? state.own.get() : problem;
     state.validation = fold.validation;
     state.best = start;
+    bytes += state.own ? state.own->bytes() : 0;
   }
+  CheckProblemMemory(bytes, context.stream.memory());
   return states;
 }
 
@@ -121,25 +117,26 @@ LossTotal Sum(const LossTotal& a, const LossTotal& b) {
 // Fits of all folds with one penalty after another.
 class Trials {
  public:
-  Trials(const AffineShape& shape, const FitContext& context, std::vector<FoldState> folds)
-      : shape_(shape), context_(context), folds_(std::move(folds)) {}
+  Trials(const AffineShape& shape,
+         AffineProblem* problem,
+         const FitContext& context,
+         ExpertParameters start)
+      : shape_(shape), problem_(problem), context_(context), start_(std::move(start)) {}
 
   // Their mean loss over held-out voxels with this penalty, from the best maps so far. One that
   // falls behind is given up: its loss is then that of the best and what it has lost so far.
   double ValidationLoss(const Penalty& penalty, double best) {
+    const bool first = folds_.empty();
     converged_ = true;
+    if (first) SolveWhole(penalty);
     for (size_t k = 0; k < folds_.size(); ++k) {
       FoldState& fold = folds_[k];
-      // The first trial makes the curvature that the others go by.
-      Take(&fold,
-           first_ ? fold.problem->Solve(penalty, fold.best, kTrialTolerance, kTrialPasses)
-                  : fold.problem->Resolve(penalty, fold.best, kTrialTolerance, kTrialPasses));
-      if (first_) fold.problem->KeepCurvature(fold.trial);
-      if (first_ || k + 1 == folds_.size()) continue;
+      if (!first || fold.own)
+        Take(&fold, fold.problem->Resolve(penalty, fold.best, kTrialTolerance, kTrialPasses));
+      if (first || k + 1 == folds_.size()) continue;
       const double behind = Behind(k + 1);
       if (behind > 0.0) return best + behind;
     }
-    first_ = false;
     const double loss = HeldOutLoss();
     return loss < best && !converged_ ? GoOn(penalty) : loss;
   }
@@ -150,11 +147,25 @@ class Trials {
       fold.best_loss = fold.trial_loss;
     }
   }
-  // The best maps of the fold that trains on all the data; null if there is none.
-  const ExpertParameters* Whole() const { return folds_[0].own ? nullptr : &folds_[0].best; }
+  // Maps of all the data: the best ones, or where folds are held out those of the first trial.
+  const ExpertParameters& Whole() const { return folds_[0].own ? whole_ : folds_[0].best; }
   int64_t passes() const noexcept { return passes_; }
 
  private:
+  // On all the data first: its curvature is what trials go by. Folds start where it did, since its
+  // maps have seen the cases that they hold out.
+  void SolveWhole(const Penalty& penalty) {
+    AffineSolution solution = problem_->Solve(penalty, start_, kTrialTolerance, kTrialPasses);
+    problem_->KeepCurvature(solution.parameters);
+    whole_ = solution.parameters;
+    folds_ = MakeStates(problem_, context_, start_);
+    if (folds_[0].own) {
+      passes_ += solution.passes;
+    } else {
+      Take(&folds_[0], std::move(solution));
+    }
+  }
+
   double GoOn(const Penalty& penalty) {
     for (FoldState& fold : folds_)
       Take(&fold, fold.problem->Resolve(penalty, fold.trial, kTrialTolerance, kLeaderPasses));
@@ -197,9 +208,11 @@ class Trials {
   }
 
   const AffineShape& shape_;
+  AffineProblem* problem_;
   const FitContext& context_;
-  std::vector<FoldState> folds_;
-  bool first_ = true;
+  const ExpertParameters start_;
+  ExpertParameters whole_;
+  std::vector<FoldState> folds_;  // empty before the first trial
   bool converged_ = true;
   int64_t passes_ = 0;
 };
@@ -207,7 +220,6 @@ class Trials {
 }  // namespace
 
 SearchReport SearchPenalty(const AffineShape& shape,
-                           const Box& box,
                            AffineProblem* problem,
                            const FitContext& context,
                            Penalty* penalty,
@@ -216,7 +228,7 @@ SearchReport SearchPenalty(const AffineShape& shape,
   const std::vector<Knob> knobs = FreeKnobs(shape, context.fixed_options);
   if (knobs.empty() || context.folds.empty()) return report;
   TreeParzen tpe(PenaltySpace(knobs), context.seed);
-  Trials trials(shape, context, MakeStates(shape, box, problem, context, *parameters));
+  Trials trials(shape, problem, context, *parameters);
   const Penalty given = *penalty;
   std::vector<Penalty> tried;
   double best = std::numeric_limits<double>::infinity();
@@ -245,7 +257,7 @@ SearchReport SearchPenalty(const AffineShape& shape,
   *penalty = tried[chosen];
   report.chosen = report.trials[chosen].options;
   report.passes = trials.passes();
-  if (trials.Whole() != nullptr) *parameters = *trials.Whole();
+  *parameters = trials.Whole();
   return report;
 }
 

@@ -11,9 +11,9 @@ inline constexpr double kLargestPenalty = 1e-1;
 // Chooses lambda, mu and kappa by the mean loss on the context's folds: context.trials trials, the
 // given penalty first, each started from the best maps so far. Trials whose losses differ by no
 // more than what they are known to tie: of those the given penalty is taken, else the one that
-// holds the map most. Leaves it in `penalty`, and the maps of the lowest loss in `parameters`.
+// holds the map most. Leaves it in `penalty`, and in `parameters` maps to start the fit from: those
+// of the lowest loss, or where folds are held out of the given penalty.
 SearchReport SearchPenalty(const AffineShape& shape,
-                           const Box& box,
                            AffineProblem* problem,
                            const FitContext& context,
                            Penalty* penalty,
