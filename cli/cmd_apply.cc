@@ -57,24 +57,36 @@ ApplyOptions MakeOptions(const ApplyArguments& given, const RunOptions& run) {
   return options;
 }
 
+NnunetApplyOptions MakeNnunetOptions(const ApplyArguments& given, const RunOptions& run) {
+  NnunetApplyOptions options = given.nnunet_options;
+  options.run = run;
+  options.overwrite = given.options.force;
+  return options;
+}
+
 ApplyResult ApplyAs(const ApplyArguments& given, const Model& model, const RunOptions& run) {
   if (!given.nnunet.empty()) {
-    NnunetApplyOptions options = given.nnunet_options;
-    options.run = run;
-    options.overwrite = given.options.force;
-    return ApplyNnunet(model, given.nnunet, given.output, options);
+    return ApplyNnunet(model, given.nnunet, given.output, MakeNnunetOptions(given, run));
   }
   return Apply(model, LoadDataset(given.dataset), given.output, MakeOptions(given, run));
 }
 
-void RunPart(const ApplyArguments& given, const Model& model, RunOptions run) {
-  const Dataset dataset = LoadDataset(given.dataset);
+PartState ApplyPartAs(const ApplyArguments& given, const Model& model, const RunOptions& run) {
   OutputCheck check(given.options.force);
-  check.Reads(dataset);
   check.Reads(given.model);
+  const Part part = given.part.Parse();
+  if (!given.nnunet.empty()) {
+    CheckPartFile(given.part, &check);
+    return ApplyNnunetPart(model, given.nnunet, given.output, MakeNnunetOptions(given, run), part);
+  }
+  const Dataset dataset = LoadDataset(given.dataset);
+  check.Reads(dataset);
   CheckPartFile(given.part, &check);
-  const PartState state =
-      ApplyPart(model, dataset, given.output, MakeOptions(given, run), given.part.Parse());
+  return ApplyPart(model, dataset, given.output, MakeOptions(given, run), part);
+}
+
+void RunPart(const ApplyArguments& given, const Model& model, RunOptions run) {
+  const PartState state = ApplyPartAs(given, model, run);
   EndProgress(&run);
   SavePart(given.part, state);
 }
@@ -157,7 +169,7 @@ Action SetUpApply(CLI::App& app) {
   app.add_flag("--compress", given->options.compress, "Deflate .npz files")->excludes(nnunet);
   AddForce(app, &given->options.force, "; with --nnunet, into a folder that is not empty");
   CLI::Option* json = app.add_flag("--json", given->json, "Print the result as JSON");
-  AddPartFlags(app, &given->part, {nnunet, json});
+  AddPartFlags(app, &given->part, {json});
   AddRunFlags(app, &given->run);
   app.footer(ApplyFooter());
   return [given] {

@@ -66,7 +66,7 @@ class SEGCAL_EXPORT PartState {
   std::shared_ptr<const State> state_;
 };
 
-// One part of Evaluate, Apply and Inspect; their options mean the same.
+// One part of Evaluate, Apply, ApplyNnunet and Inspect; their options mean the same.
 SEGCAL_EXPORT PartState EvaluatePart(const Dataset& dataset,
                                      const std::vector<Model>& models,
                                      const EvaluateOptions& options,
@@ -77,6 +77,12 @@ SEGCAL_EXPORT PartState ApplyPart(const Model& model,
                                   const std::string& folder,
                                   const ApplyOptions& options,
                                   const Part& part);
+// The folder may hold files of the same cases and nothing else.
+SEGCAL_EXPORT PartState ApplyNnunetPart(const Model& model,
+                                        const std::vector<std::string>& inputs,
+                                        const std::string& folder,
+                                        const NnunetApplyOptions& options,
+                                        const Part& part);
 SEGCAL_EXPORT PartState InspectPart(const Dataset& dataset,
                                     const RunOptions& options,
                                     const Part& part);

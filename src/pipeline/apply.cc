@@ -78,7 +78,8 @@ ApplyResult Apply(const Model& model,
                   const ApplyOptions& options) {
   const ProgressScope scope(options.run.progress);
   const Dataset cases = CasesToApply(model, dataset, options);
-  return RunApply(model, cases, PlanApply(cases, folder, options), options.run);
+  const ApplyPlan plan = PlanApply(cases, folder, options);
+  return FinishApply(SummariseApply(model, cases), ApplyToCases(model, cases, plan, options.run));
 }
 
 }  // namespace segcal

@@ -166,6 +166,19 @@ void WarnOfPlaces(const std::vector<AppliedCase>& cases, ApplyResult* result) {
       ids.front()));
 }
 
+void WarnOfMissing(const AppliedCases& done, ApplyResult* result) {
+  std::vector<std::string> missing;
+  for (const AppliedCase& c : done.cases) {
+    if (!c.not_there.empty()) missing.push_back(c.not_there);
+  }
+  if (missing.empty()) return;
+  result->warnings.push_back(
+      fmt::format("{} of {} cases have no .pkl, which nnUNetv2_ensemble needs (first {})",
+                  missing.size(),
+                  done.cases.size() + done.skipped.size(),
+                  missing.front()));
+}
+
 // Others may be about to write into a folder that is still empty.
 void MakeFolders(const ApplyPlan& plan, NewFolders* until_filled) {
   for (const PlannedOutput& output : plan.outputs) {
@@ -198,31 +211,31 @@ AppliedCases ApplyToCases(const Model& model,
   return done;
 }
 
-ApplyResult FinishApply(const std::string& pipeline,
-                        const std::string& dataset,
-                        const std::string& warning,
-                        AppliedCases done) {
-  if (done.cases.empty()) RefuseNoCases(dataset, done.skipped);
-  ApplyResult result;
-  result.pipeline = pipeline;
-  result.voxels = done.voxels;
-  result.renormalised = done.renormalised;
-  for (const AppliedCase& c : done.cases)
-    result.files.insert(result.files.end(), c.files.begin(), c.files.end());
-  WarnOfPlaces(done.cases, &result);
-  if (!warning.empty()) result.warnings.push_back(warning);
-  result.skipped = std::move(done.skipped);
-  return result;
+ApplySummary SummariseApply(const Model& model, const Dataset& dataset) {
+  return {.pipeline = model.pipeline(),
+          .dataset = dataset.name,
+          .ensemble = MembersWarning(model, dataset)};
 }
 
-ApplyResult RunApply(const Model& model,
-                     const Dataset& dataset,
-                     const ApplyPlan& plan,
-                     const RunOptions& run) {
-  return FinishApply(model.pipeline(),
-                     dataset.name,
-                     MembersWarning(model, dataset),
-                     ApplyToCases(model, dataset, plan, run));
+ApplyResult FinishApply(const ApplySummary& summary, AppliedCases done) {
+  if (done.cases.empty()) RefuseNoCases(summary.dataset, done.skipped);
+  ApplyResult result;
+  result.pipeline = summary.pipeline;
+  result.voxels = done.voxels;
+  result.renormalised = done.renormalised;
+  result.warnings = summary.notes;
+  for (const AppliedCase& c : done.cases)
+    result.files.insert(result.files.end(), c.files.begin(), c.files.end());
+  for (const AppliedCase& c : done.cases) {
+    if (!c.carried_over.empty()) result.files.push_back(c.carried_over);
+  }
+  result.files.insert(result.files.end(), summary.files.begin(), summary.files.end());
+  WarnOfPlaces(done.cases, &result);
+  if (!summary.ensemble.empty()) result.warnings.push_back(summary.ensemble);
+  WarnOfMissing(done, &result);
+  result.warnings.insert(result.warnings.end(), summary.warnings.begin(), summary.warnings.end());
+  result.skipped = std::move(done.skipped);
+  return result;
 }
 
 }  // namespace segcal

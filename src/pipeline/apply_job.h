@@ -26,6 +26,9 @@ struct AppliedCase {
   std::string id;
   std::vector<std::string> files;
   bool knows_place = true;  // in space, or is written in no format that has one
+  // A file of the prediction that was copied, and where it is now; or was not there to be copied.
+  std::string carried_over = {};
+  std::string not_there = {};
 };
 struct AppliedCases {
   std::vector<AppliedCase> cases;
@@ -33,6 +36,17 @@ struct AppliedCases {
   int64_t voxels = 0;
   int64_t renormalised = 0;
 };
+
+// What the result says of the whole.
+struct ApplySummary {
+  std::string pipeline;
+  std::string dataset;
+  std::string ensemble;                    // a warning about its size; empty: none
+  std::vector<std::string> notes = {};     // warnings that come first
+  std::vector<std::string> files = {};     // that all cases share
+  std::vector<std::string> warnings = {};  // about these
+};
+ApplySummary SummariseApply(const Model& model, const Dataset& dataset);
 
 // What options ask for; the cases, relative to which files are found, must outlive the plan.
 ApplyPlan PlanApply(const Dataset& cases, const std::string& folder, const ApplyOptions& options);
@@ -44,16 +58,7 @@ AppliedCases ApplyToCases(const Model& model,
                           const Dataset& cases,
                           const ApplyPlan& plan,
                           const RunOptions& run);
-// Of all of them, in the order of the data set; none is an Error. `warning` is about the ensemble.
-ApplyResult FinishApply(const std::string& pipeline,
-                        const std::string& dataset,
-                        const std::string& warning,
-                        AppliedCases done);
-
-// All steps: what the ways to apply share.
-ApplyResult RunApply(const Model& model,
-                     const Dataset& dataset,
-                     const ApplyPlan& plan,
-                     const RunOptions& run);
+// Of all of them, in the order of the data set; none is an Error.
+ApplyResult FinishApply(const ApplySummary& summary, AppliedCases done);
 
 }  // namespace segcal

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "pipeline/apply_nnunet.h"
+
 #include <filesystem>
+#include <set>
 
 #include "core/file.h"
 #include "core/progress.h"
 #include "core/throw.h"
-#include "data/nnunet.h"
-#include "pipeline/apply_job.h"
 #include "pipeline/compatible.h"
 
 namespace segcal {
@@ -17,14 +18,35 @@ std::string Beside(const std::string& npz, const std::string& ending) {
   return fs::path(npz).replace_extension(ending).string();
 }
 
-// nnU-Net takes every prediction of a folder: what else is in it would be mixed with ours.
-void CheckOutputFolder(const std::string& folder, bool overwrite) {
+// The names that files of the cases have in an output folder.
+std::set<std::string> OwnNames(const Dataset& dataset, const NnunetFolders& found) {
+  std::set<std::string> names = {"dataset.json", "plans.json"};
+  for (const Case& c : dataset.cases) {
+    for (const std::string& ending : {std::string(".npz"), std::string(".pkl"), found.file_ending})
+      names.insert(c.id + ending);
+  }
+  return names;
+}
+
+bool HoldsOnly(const std::string& folder, const std::set<std::string>& names) {
+  std::error_code error;  // writing says what is wrong
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (!names.contains(entry.path().filename().string())) return false;
+  }
+  return true;
+}
+
+// nnU-Net takes every prediction of a folder: what else is in it would be mixed with ours. `own`
+// are names that do no harm.
+void CheckOutputFolder(const std::string& folder,
+                       bool overwrite,
+                       const std::set<std::string>& own) {
   if (folder.empty())
     Throw(ErrorCode::kInvalidArgument, "the folder to write to has an empty name");
   std::error_code error;  // making the folder says what is wrong
   if (!fs::exists(folder, error)) return;
   if (!IsFolder(folder)) Throw(ErrorCode::kIo, "{}: exists and is no folder", folder);
-  if (overwrite || fs::is_empty(folder, error)) return;
+  if (overwrite || HoldsOnly(folder, own)) return;
   Throw(ErrorCode::kInvalidArgument,
         "{}: is not empty, and nnU-Net takes all files of a folder for predictions; choose a new "
         "folder (option force writes over what is there)",
@@ -88,67 +110,82 @@ void CheckLabelMaps(const Dataset& dataset, const NnunetFolders& found) {
   }
 }
 
-// Copies `from` into the folder; false where there is no such file.
-bool CarryOver(const std::string& from, const std::string& folder, ApplyResult* result) {
-  if (!IsFile(from)) return false;
-  const fs::path to = fs::path(folder) / fs::path(from).filename();
-  CopyFile(from, to.string());
-  result->files.push_back(to.string());
-  return true;
-}
-
-void CarryOverRest(const NnunetFolders& found,
-                   const Dataset& dataset,
-                   const std::string& folder,
-                   ApplyResult* result) {
-  std::vector<std::string> missing;
-  for (const Case& entry : dataset.cases) {
-    if (!IsFile((fs::path(folder) / (entry.id + ".npz")).string())) continue;  // skipped
-    const std::string pickle = Beside(entry.members.front().path(), ".pkl");
-    if (!CarryOver(pickle, folder, result)) missing.push_back(pickle);
-  }
-  if (!missing.empty()) {
-    result->warnings.push_back(
-        fmt::format("{} of {} cases have no .pkl, which nnUNetv2_ensemble needs (first {})",
-                    missing.size(),
-                    dataset.cases.size(),
-                    missing.front()));
-  }
-  for (const auto& [name, from] :
-       {std::pair{"dataset.json", found.dataset_json}, std::pair{"plans.json", found.plans_json}}) {
-    if (CarryOver(from, folder, result)) continue;
-    result->warnings.push_back(
-        fmt::format("there is no {} to carry over, which nnU-Net's tools need", name));
-  }
+// Copies `from` into the folder and returns where it is there; empty where there is no such file.
+std::string CarryOver(const std::string& from, const std::string& folder) {
+  if (!IsFile(from)) return {};
+  std::string to = (fs::path(folder) / fs::path(from).filename()).string();
+  CopyFile(from, to);
+  return to;
 }
 
 }  // namespace
+
+NnunetJob::NnunetJob(const Model& model,
+                     const std::vector<std::string>& inputs,
+                     const std::string& folder,
+                     const NnunetApplyOptions& options,
+                     bool shared)
+    : model_(model), folder_(folder), options_(options), shared_(shared) {
+  if (inputs.empty())
+    Throw(ErrorCode::kInvalidArgument, "no folder of nnU-Net is named, at least one is required");
+  found_ = FindNnunetFolders(inputs, {}, /*allow_missing=*/false);
+  CheckIsNoInput(found_, folder);
+  if (!shared) CheckOutputFolder(folder, options.overwrite, {});
+  dataset_ = DescribePredictions(model, found_, options.images);
+  if (shared) CheckOutputFolder(folder, options.overwrite, OwnNames(dataset_, found_));
+  CheckCompatible(model, dataset_);
+  CheckLabelMaps(dataset_, found_);
+  notes_ = found_.notes;
+  PlanNnunet(found_, folder, &notes_);
+}
+
+AppliedCases NnunetJob::Run(const Dataset& cases) const {
+  std::vector<std::string> noted;
+  const ApplyPlan plan{.outputs = PlanNnunet(found_, folder_, &noted),
+                       .dtype = DType::kF32,
+                       .compress = true,
+                       .force = options_.overwrite,
+                       .shared = shared_,
+                       .reference = [&](const Case& entry, const CaseReader&) {
+                         return LabelMapBeside(entry, found_);
+                       }};
+  AppliedCases done = ApplyToCases(model_, cases, plan, options_.run);
+  size_t next = 0;
+  for (const Case& entry : cases.cases) {
+    if (next == done.cases.size() || done.cases[next].id != entry.id) continue;  // skipped
+    const std::string pickle = Beside(entry.members.front().path(), ".pkl");
+    AppliedCase& applied = done.cases[next++];
+    applied.carried_over = CarryOver(pickle, folder_);
+    if (applied.carried_over.empty()) applied.not_there = pickle;
+  }
+  return done;
+}
+
+ApplySummary NnunetJob::Summarise() const {
+  ApplySummary summary = SummariseApply(model_, dataset_);
+  summary.notes = notes_;
+  for (const auto& [name, from] : {std::pair{"dataset.json", found_.dataset_json},
+                                   std::pair{"plans.json", found_.plans_json}}) {
+    const std::string to = CarryOver(from, folder_);
+    if (!to.empty()) {
+      summary.files.push_back(to);
+    } else {
+      summary.warnings.push_back(
+          fmt::format("there is no {} to carry over, which nnU-Net's tools need", name));
+    }
+  }
+  return summary;
+}
 
 ApplyResult ApplyNnunet(const Model& model,
                         const std::vector<std::string>& inputs,
                         const std::string& folder,
                         const NnunetApplyOptions& options) {
   const ProgressScope scope(options.run.progress);
-  if (inputs.empty())
-    Throw(ErrorCode::kInvalidArgument, "no folder of nnU-Net is named, at least one is required");
-  const NnunetFolders found = FindNnunetFolders(inputs, {}, /*allow_missing=*/false);
-  CheckIsNoInput(found, folder);
-  CheckOutputFolder(folder, options.overwrite);
-  const Dataset dataset = DescribePredictions(model, found, options.images);
-  CheckCompatible(model, dataset);
-  CheckLabelMaps(dataset, found);
-  std::vector<std::string> warnings = found.notes;
-  const ApplyPlan plan{.outputs = PlanNnunet(found, folder, &warnings),
-                       .dtype = DType::kF32,
-                       .compress = true,
-                       .force = options.overwrite,
-                       .reference = [&](const Case& entry, const CaseReader&) {
-                         return LabelMapBeside(entry, found);
-                       }};
-  ApplyResult result = RunApply(model, dataset, plan, options.run);
-  result.warnings.insert(result.warnings.begin(), warnings.begin(), warnings.end());
-  CarryOverRest(found, dataset, folder, &result);
-  return result;
+  const NnunetJob job(model, inputs, folder, options, /*shared=*/false);
+  AppliedCases done = job.Run(job.dataset());
+  if (done.cases.empty()) return FinishApply(SummariseApply(model, job.dataset()), std::move(done));
+  return FinishApply(job.Summarise(), std::move(done));
 }
 
 }  // namespace segcal

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nnunet_layout import new_predictions, trained_model
 from program import PROGRAM, describe, fails, fit, random_case, run, save_case, small_dataset
 
 
@@ -80,6 +81,26 @@ def test_apply_writes_the_files_of_one_process(study, tmp_path):
     assert json.loads(run("merge", *files, "--json").stdout) == whole
     assert {file: Path(file).read_bytes() for file in expected} == expected
     assert "wrote 14 files" in run("merge", *files).stdout
+
+
+def test_folders_of_nnunet_are_filled_as_by_one_process(tmp_path):
+    predictions = new_predictions(tmp_path, num_cases=5)
+    (predictions[0] / "new_3.pkl").unlink()
+    run("index", tmp_path / "d.json", "--nnunet", trained_model(tmp_path / "train"))
+    fit(tmp_path / "d.json", "ts(p)", tmp_path / "m.json")
+    command = ["apply", tmp_path / "m.json", "--nnunet", *predictions, "-o", tmp_path / "out"]
+    whole = run(*command, "--json", "--quiet")
+    expected = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert len(expected) >= 16
+    shutil.rmtree(tmp_path / "out")
+    (tmp_path / "states").mkdir()
+    files = parts_of(command, tmp_path / "states", 3)
+    merged = run("merge", *files, "--json")
+    assert merged.stdout == whole.stdout and merged.stderr == whole.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == expected
+    (tmp_path / "out" / "other.npz").write_bytes(b"")
+    message = fails(2, *command, "--part", "1/3", "--state", tmp_path / "x.part", "--quiet")
+    assert "is not empty" in message and not (tmp_path / "x.part").exists()
 
 
 def test_bad_cases_are_left_out_and_listed_as_by_one_process(tmp_path):
@@ -173,8 +194,7 @@ def test_what_does_not_go_with_a_part_is_told(study, tmp_path):
     state = ["--state", tmp_path / "x.part"]
     for options in (["-o", "m.json"], ["--csv", "m.csv"], ["--figures", "f"], ["--json"], ["--statistics"]):
         assert "segcal merge" in fails(2, "evaluate", study, *options, "--part", "1/2", *state)
-    assert "--nnunet does not go with --part" in fails(
-        2, "apply", study / "ts.json", "--nnunet", study, tmp_path / "o", "--part", "1/2", *state)
+    assert "segcal merge" in fails(2, "apply", study / "ts.json", study, "-o", tmp_path / "o", "--json", "--part", "1/2", *state)
     assert "--state" in fails(2, "inspect", study, "--part", "1/2")
     assert "--part" in fails(2, "inspect", study, *state)
     for part in ("0/2", "3/2", "1", "a/b", "-1/2"):
