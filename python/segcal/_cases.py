@@ -67,6 +67,12 @@ class Dataset(Described):
 
     Arrays are not copied and must stay as they are while the data set is used. `colors` are "#rrggbb" of every
     class, for pictures.
+
+    >>> import numpy as np, segcal
+    >>> data = segcal.Dataset([(np.zeros((3, 8, 8)), np.zeros((8, 8), int))] * 4, classes=["sky", "road", "car"])
+    >>> parts = data.with_splits({"calibration": 0.5, "test": 0.5}, seed=1)
+    >>> len(parts.split("test")), data.classes[2]
+    (2, 'car')
     """
 
     _core: CoreDataset

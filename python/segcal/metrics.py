@@ -38,6 +38,13 @@ class Metric:
     Names are those of `segcal.list_metrics()`. Options are those of the metrics' families: bins=15. `input` says
     what is given to `update`: "probabilities" unless stated, "logits" or "log_probabilities". `pipeline` is
     how several members become one prediction, `model` a fitted one to apply first.
+
+    >>> import numpy as np, segcal
+    >>> metric = segcal.metrics.Metric("accuracy", "ece", bins=10)
+    >>> metric.update(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0, 0]))
+    >>> metric.update(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1]))
+    >>> round(metric.compute()["ece"], 6), metric.labelled
+    (0.25, 4)
     """
 
     def __init__(self, *names: str, input: str | None = None, ignore_index: int | None = None,

@@ -286,7 +286,8 @@ DatasetSummary FinishInspection(const InspectPlan& plan, InspectedCases done) {
 
 DatasetSummary Inspect(const Dataset& dataset, const RunOptions& options) {
   const ProgressScope scope(options.progress);
-  return FinishInspection(PlanInspection(dataset), InspectCases(dataset, options));
+  const InspectPlan plan = PlanInspection(dataset);  // checks the data set, so it comes first
+  return FinishInspection(plan, InspectCases(dataset, options));
 }
 
 std::vector<MethodSummary> Methods(int64_t num_classes, InputKind input) {
