@@ -5,7 +5,7 @@
 PYTHON is an interpreter with numpy and onnxruntime (tests/oracle/onnx_env.sh makes such an environment), FOLDER
 where the package segcal is (build/release/python of a release build with SEGCAL_BUILD_PYTHON). The same image, the
 same models, the same threads; every run in a process of its own, the two in turns. Seconds are medians, memory is the
-peak beyond the image and the result.
+peak beyond the image and the result. Maps with steps (irova) may fall on either side of one, by rounding.
 """
 
 import argparse

@@ -48,7 +48,7 @@ def test_what_is_read_stays(files):
     refused(lambda: model.apply_files(dataset, folder / "again"), folder / "data" / "z0.npy", "is read")
     (folder / "text").mkdir()
     (folder / "text" / "0.npy").write_text("my notes")
-    refused(lambda: model.apply_files(dataset, folder / "text"), folder / "text" / "0.npy", "an array")
+    refused(lambda: model.apply_files(dataset, folder / "text"), folder / "text" / "0.npy")
     assert len(model.apply_files(dataset, folder / "text", force=True)["files"]) == 3
 
 
