@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "core/progress.h"
 #include "core/throw.h"
 #include "parts/part_state.h"
@@ -44,17 +46,33 @@ InspectPlan ReadInspectPlan(const InspectState& state) {
   plan.input = object.Parse("input", ParseInputKind);
   plan.members = object.Integer("members");
   object.Finish();
+  if (plan.classes.empty() || plan.members < 1) {
+    Throw(ErrorCode::kBadData,
+          "{}: {} classes and {} members, at least one of each is required",
+          state.where,
+          plan.classes.size(),
+          plan.members);
+  }
   return plan;
+}
+
+// Sums of such counts over any number of cases stay within 64 bits.
+bool IsCount(int64_t count) {
+  constexpr int64_t kMostVoxels = int64_t{1} << 40;
+  return count >= 0 && count <= kMostVoxels;
 }
 
 // Sums and spreads go by place.
 void CheckSizes(const InspectPlan& plan, const InspectedCase& c, const std::string& where) {
   const bool fit = c.label_counts.size() == plan.classes.size() &&
                    c.decision_counts.size() == plan.classes.size() &&
-                   std::ssize(c.summary.free_energy_std_by_size) == plan.members;
+                   std::ssize(c.summary.free_energy_std_by_size) == plan.members &&
+                   std::all_of(c.label_counts.begin(), c.label_counts.end(), IsCount) &&
+                   std::all_of(c.decision_counts.begin(), c.decision_counts.end(), IsCount) &&
+                   IsCount(c.repeated) && IsCount(c.renormalised);
   if (!fit) {
     Throw(ErrorCode::kBadData,
-          "{}: case {} does not have {} classes and {} members",
+          "{}: case {} does not have counts of {} classes and values of {} members",
           where,
           c.summary.id,
           plan.classes.size(),
