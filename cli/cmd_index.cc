@@ -111,7 +111,8 @@ void CheckOutput(const IndexArguments& given, const std::string& file, const Dat
 
 // Where there are fewer groups than splits.
 void WarnOfEmptySplits(const IndexOptions& options, const Dataset& dataset) {
-  for (const auto& [split, share] : options.splits) {
+  for (const auto& named : options.splits) {
+    const std::string& split = named.first;
     const bool used = std::any_of(dataset.cases.begin(), dataset.cases.end(), [&](const Case& c) {
       return c.split == split;
     });

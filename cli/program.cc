@@ -150,6 +150,7 @@ int ReportUnknown(const std::exception& error) {
 
 int RunProgram(const Program& program, int argc, char** argv) {
   OpenStandardStreams();
+  ReportFileSizeLimit();
   try {
     const int code = Run(program, argc, argv);
     FlushOutput();

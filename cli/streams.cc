@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +22,8 @@ void OpenStandardStreams() {
         ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
+
+void ReportFileSizeLimit() noexcept { std::signal(SIGXFSZ, SIG_IGN); }
 
 void Say(std::string_view text) noexcept {
   std::fflush(stdout);  // where both end in one file, a message comes after what it is about

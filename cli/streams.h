@@ -10,6 +10,9 @@ namespace segcal::cli {
 // FlushOutput says.
 void OpenStandardStreams();
 
+// Makes a file that may not grow further an error, as a full disk is, and not the end by a signal.
+void ReportFileSizeLimit() noexcept;
+
 // Text on standard error. Never throws: whoever closed it, or let its disk fill up, does not read
 // it, and the exit code says how the command ended.
 void Say(std::string_view text) noexcept;

@@ -9,6 +9,7 @@ import subprocess
 import zipfile
 
 import numpy as np
+import pytest
 from program import PROGRAM, change, describe, fails, fit, inspect, random_case, run, save_case, small_dataset
 
 
@@ -165,16 +166,31 @@ def test_a_dumb_terminal_gets_lines(tmp_path):
     assert b"\x1b" not in text and b"6 cases" in text
 
 
-def test_few_files_may_be_open(tmp_path):
+@pytest.mark.parametrize("cases, files", [(60, 48), (2000, 256)])
+def test_few_files_may_be_open(tmp_path, cases, files):
     """What is kept open between passes leaves room for the rest."""
-    dataset = small_dataset(tmp_path, num_cases=60, shape=(8, 8), num_members=2)
-    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))  # noqa: E731
-    for command in (["fit", dataset, "-p", "ts(z)", "-o", tmp_path / "m.json"],
-                    ["evaluate", dataset, "-p", "none(z)"], ["inspect", dataset],
-                    ["apply", tmp_path / "m.json", dataset, "-o", tmp_path / "out"]):
-        done = subprocess.run([str(PROGRAM), *map(str, command), "--threads", "2"], capture_output=True, text=True,
-                              check=False, preexec_fn=limit)
+    dataset = small_dataset(tmp_path, num_cases=cases, num_classes=3, shape=(4, 5))
+    model = tmp_path / "m.json"
+    index = ["index", tmp_path / "d.json", "--members", tmp_path / "case{case}_m0.npy", "--labels",
+             tmp_path / "case{case}_labels.npy", "--input", "logits", "--ignore-label", 255]
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # noqa: E731
+    for command in (index, ["inspect", dataset], ["fit", dataset, "-p", "ts(z)", "-o", model],
+                    ["evaluate", dataset, "-m", model], ["verify", model, dataset],
+                    ["apply", model, dataset, "-o", tmp_path / "out"],
+                    ["compare", dataset, "-p", "ts(z)", "--repeats", 1, "--metrics", "nll", "--replicates", 10, "-o",
+                     tmp_path / "study"]):
+        done = subprocess.run([str(PROGRAM), *map(str, command)], capture_output=True, text=True, check=False,
+                              preexec_fn=limit)
         assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out").iterdir())) == cases
+
+
+def test_a_file_that_may_not_grow_is_like_a_full_disk(dataset, model, tmp_path):
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))  # noqa: E731
+    done = subprocess.run([str(PROGRAM), "apply", str(model), str(dataset), "-o", str(tmp_path / "out")],
+                          capture_output=True, text=True, check=False, preexec_fn=limit)
+    assert done.returncode == 4 and "File too large" in done.stderr, (done.returncode, done.stderr)
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_free_energy_of_probabilities_is_no_signal(tmp_path):
