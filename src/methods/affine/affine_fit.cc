@@ -104,9 +104,13 @@ void CheckFinite(const AffineSolution& solution) {
   }
 }
 
-// Why a search may prefer strong penalties. Ten observations per parameter is the usual least of
-// regressions; voxels of one image say much the same, so that few images are few observations,
-// however many voxels they have.
+// Where the penalty alone would put a map.
+std::vector<double> StartingPoint(const AffineShape& shape, const Penalty& penalty) {
+  return ScaledIdentity(shape, penalty.kappa > 0.0 ? penalty.anchor : 1.0);
+}
+
+}  // namespace
+
 std::string WhyPenalised(const AffineShape& shape,
                          const std::vector<int64_t>& voxels,
                          const Dataset& dataset) {
@@ -116,10 +120,11 @@ std::string WhyPenalised(const AffineShape& shape,
   for (const int64_t count : voxels) {
     if (count > 0) fewest = std::min(fewest, count);
   }
-  if (fewest < kPerParameter * shape.num_parameters()) {
+  const int64_t free = shape.diagonal ? 2 * shape.num_rows() : shape.num_parameters();
+  if (fewest < kPerParameter * free) {
     return fmt::format("{} labelled voxels are few for the {} parameters of {}",
                        fewest,
-                       shape.num_parameters(),
+                       free,
                        voxels.size() > 1 ? "an expert" : "the map");
   }
   std::set<std::string> groups;
@@ -131,13 +136,6 @@ std::string WhyPenalised(const AffineShape& shape,
   }
   return "more than that did not help on the cases it was chosen by; ts may do as well";
 }
-
-// Where the penalty alone would put a map.
-std::vector<double> StartingPoint(const AffineShape& shape, const Penalty& penalty) {
-  return ScaledIdentity(shape, penalty.kappa > 0.0 ? penalty.anchor : 1.0);
-}
-
-}  // namespace
 
 std::vector<double> ScaledIdentity(const AffineShape& shape, double beta) {
   std::vector<double> parameters(static_cast<size_t>(shape.num_parameters()), 0.0);

@@ -44,6 +44,13 @@ FitOutcome FitAffine(const AffineShape& shape,
                      const FitContext& context,
                      ExpertParameters* parameters);
 
+// Why a search may prefer strong penalties, by the labelled voxels of every expert. Ten
+// observations per parameter is the usual least of regressions; voxels of one image say much the
+// same, so that few images are few observations, however many voxels they have.
+std::string WhyPenalised(const AffineShape& shape,
+                         const std::vector<int64_t>& voxels,
+                         const Dataset& dataset);
+
 // Parameters of one expert that multiply all logits by beta.
 std::vector<double> ScaledIdentity(const AffineShape& shape, double beta);
 

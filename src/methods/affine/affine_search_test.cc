@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/json.h"
+#include "methods/affine/affine_fit.h"
 #include "pipeline/model.h"
 #include "pipeline/spec.h"
 #include "segcal/evaluate.h"
@@ -294,6 +295,53 @@ TEST(AffineSearchEdges, LeaveAnExpertWithoutVoxelsAtTheIdentity) {
     return;
   }
   FAIL() << "no search chose kappa = 0";
+}
+
+// Data sets of so many cases, all in their own group or in one of `groups`.
+Dataset CasesInGroups(int cases, int groups) {
+  Dataset dataset;
+  for (int c = 0; c < cases; ++c) {
+    Case entry{.id = std::to_string(c)};
+    if (groups > 0) entry.group = std::to_string(c % groups);
+    dataset.cases.push_back(entry);
+  }
+  return dataset;
+}
+
+constexpr AffineShape kMatrixOfThree{.space = AffineSpace::kLogProbs, .num_classes = 3};
+
+TEST(WhyPenalised, CountsVoxelsPerFreeParameter) {
+  const Dataset many = CasesInGroups(50, 0);
+  // 3 x 3 weights and 3 biases: ten voxels for each are 120.
+  EXPECT_EQ(WhyPenalised(kMatrixOfThree, {119}, many),
+            "119 labelled voxels are few for the 12 parameters of the map");
+  EXPECT_EQ(WhyPenalised(kMatrixOfThree, {120}, many).find("few"), std::string::npos);
+  // Of a diagonal map 3 weights and 3 biases are free.
+  AffineShape diagonal = kMatrixOfThree;
+  diagonal.diagonal = true;
+  EXPECT_EQ(WhyPenalised(diagonal, {59}, many),
+            "59 labelled voxels are few for the 6 parameters of the map");
+  EXPECT_EQ(WhyPenalised(diagonal, {60}, many).find("few"), std::string::npos);
+}
+
+TEST(WhyPenalised, LooksAtTheExpertWithTheFewestVoxels) {
+  AffineShape experts = kMatrixOfThree;
+  experts.per_decision = true;
+  const Dataset many = CasesInGroups(50, 0);
+  // One that has none at all is not fitted.
+  EXPECT_EQ(WhyPenalised(experts, {100'000, 0, 7}, many),
+            "7 labelled voxels are few for the 12 parameters of an expert");
+  EXPECT_EQ(WhyPenalised(experts, {100'000, 0, 700}, many).find("few"), std::string::npos);
+}
+
+TEST(WhyPenalised, CountsImagesOrTheirGroups) {
+  const std::vector<int64_t> enough = {885'000};
+  EXPECT_EQ(WhyPenalised(kMatrixOfThree, enough, CasesInGroups(9, 0)),
+            "9 images or groups are few to learn more from; ts needs less");
+  EXPECT_EQ(WhyPenalised(kMatrixOfThree, enough, CasesInGroups(50, 4)),
+            "4 images or groups are few to learn more from; ts needs less");
+  EXPECT_EQ(WhyPenalised(kMatrixOfThree, enough, CasesInGroups(10, 0)),
+            "more than that did not help on the cases it was chosen by; ts may do as well");
 }
 
 }  // namespace
