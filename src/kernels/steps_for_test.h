@@ -2,21 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 
 namespace segcal {
 
-// Tests over every float32 visit every one, or, where sanitizers make them ten times slower, every
-// 61st.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr uint32_t kTestStep = 61;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr uint32_t kTestStep = 61;
-#else
-inline constexpr uint32_t kTestStep = 1;
-#endif
-#else
-inline constexpr uint32_t kTestStep = 1;
-#endif
+// Tests over every float32 go through runs of neighbours. With SEGCAL_LONG_TESTS set, as
+// scripts/verify-long does, they take every run, else one in seven.
+inline uint32_t RunStep() { return std::getenv("SEGCAL_LONG_TESTS") != nullptr ? 1 : 7; }
 
 }  // namespace segcal
