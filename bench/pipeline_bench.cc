@@ -288,7 +288,7 @@ class Bench {
   void ReadFiles(Json* found) const {
     std::atomic<uint64_t> fold{0};
     for (const Case& entry : data_.dataset().cases) {
-      const InputFile file(data_.FullPath(dataset_, entry.members[0]));
+      const InputFile file(FullPath(data_.dataset(), entry.members[0]));
       ForEachChunk(file.size(), [&](int64_t offset, int64_t bytes) {
         static thread_local AlignedBuffer buffer;
         const std::span<std::byte> chunk(buffer.Reserve(kChunkBytes), static_cast<size_t>(bytes));
@@ -304,7 +304,7 @@ class Bench {
   const std::string folder_;
   std::vector<AlignedBuffer> outputs_;  // per case
   Model model_ =
-      UnfittedModel(ParsePipeline("ts(z)"), data_.dataset().classes, data_.dataset().input);
+      UnfittedModel(ParsePipeline("ts(z)"), data_.dataset().classes, *data_.dataset().input);
 };
 
 // Processor time of all our threads: less than threads x seconds where others are at work too.
