@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/print_evaluation.h"
 #include "cli/throw.h"
 #include "segcal/files.h"
 #include "segcal/fuse.h"
@@ -41,15 +42,8 @@ void PrintVotes(const FuseArguments& given, const Dataset& votes) {
   fmt::print("next: segcal fit {} -p 'ts(z)' -o model.json\n", given.votes);
 }
 
-TableForm TableFormOf(const std::string& name) {
-  if (name == "markdown") return TableForm::kMarkdown;
-  if (name == "latex") return TableForm::kLatex;
-  if (name == "csv") return TableForm::kCsv;
-  return TableForm::kText;
-}
-
 void PrintResult(const FuseArguments& given, const FuseResult& result) {
-  const TableForm form = TableFormOf(given.table);
+  const TableForm form = ParseTableForm(given.table);
   const bool measured = !result.rows.empty();
   if (form != TableForm::kText) {
     if (measured) fmt::print("{}", FusionTable(result, true).Render(form));

@@ -15,13 +15,6 @@
 namespace segcal::cli {
 namespace {
 
-// Of a value that the parser has checked.
-TableForm ParseForm(const std::string& name) {
-  if (name == "markdown") return TableForm::kMarkdown;
-  if (name == "latex") return TableForm::kLatex;
-  return name == "csv" ? TableForm::kCsv : TableForm::kText;
-}
-
 void AddStatisticsOptions(CLI::App& app, EvaluationOutput* out, std::vector<CLI::Option*>* added) {
   StatisticsOptions& statistics = out->statistics_options;
   added->push_back(
@@ -136,7 +129,7 @@ void ShowEvaluation(const EvaluationOutput& out,
     fmt::print("{}", ToJson(result));
     return;
   }
-  const PrintOptions print{.form = ParseForm(out.table), .per_class = out.per_class};
+  const PrintOptions print{.form = ParseTableForm(out.table), .per_class = out.per_class};
   PrintEvaluation(out.sort.empty() ? result : SortedBy(result, out.sort), families, print, files);
 }
 

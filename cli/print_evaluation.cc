@@ -133,6 +133,12 @@ void PrintAsText(const EvaluateResult& result,
 
 }  // namespace
 
+TableForm ParseTableForm(const std::string& name) {
+  if (name == "markdown") return TableForm::kMarkdown;
+  if (name == "latex") return TableForm::kLatex;
+  return name == "csv" ? TableForm::kCsv : TableForm::kText;
+}
+
 void PrintEvaluation(const EvaluateResult& result,
                      const std::vector<std::string>& metrics,
                      const PrintOptions& options,

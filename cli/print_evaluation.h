@@ -15,6 +15,9 @@ struct PrintOptions {
   bool per_class = false;  // the table of classes too
 };
 
+// The form that --table names: "text", "markdown", "latex" or "csv".
+TableForm ParseTableForm(const std::string& name);
+
 // Prints the tables of an evaluation to standard output; `metrics` as in EvaluateOptions::families.
 void PrintEvaluation(const EvaluateResult& result,
                      const std::vector<std::string>& metrics,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/json.h"
 #include "segcal/fuse.h"
+#include "stats/interval_json.h"
 
 namespace segcal {
 namespace {
@@ -8,16 +9,6 @@ namespace {
 Json MetricsJson(const std::vector<MetricValue>& metrics) {
   Json json = Json::object();
   for (const MetricValue& metric : metrics) json[metric.name] = JsonNumber(metric.value);
-  return json;
-}
-
-Json IntervalsJson(const std::vector<MetricInterval>& intervals) {
-  Json json = Json::object();
-  for (const MetricInterval& interval : intervals) {
-    json[interval.metric] = {{"estimate", JsonNumber(interval.estimate)},
-                             {"lower", JsonNumber(interval.lower)},
-                             {"upper", JsonNumber(interval.upper)}};
-  }
   return json;
 }
 

@@ -10,6 +10,7 @@
 #include "results/recommendation_json.h"
 #include "results/statistics_json.h"
 #include "segcal/study.h"
+#include "stats/interval_json.h"
 
 namespace segcal {
 namespace {
@@ -125,16 +126,6 @@ FlipAudit ReadAudit(const Json& json, const std::string& where) {
   audit.neutral = object.AnyNumber("neutral");
   object.Finish();
   return audit;
-}
-
-Json IntervalsJson(const std::vector<MetricInterval>& intervals) {
-  Json json = Json::object();
-  for (const MetricInterval& interval : intervals) {
-    json[interval.metric] = {{"estimate", JsonNumber(interval.estimate)},
-                             {"lower", JsonNumber(interval.lower)},
-                             {"upper", JsonNumber(interval.upper)}};
-  }
-  return json;
 }
 
 std::vector<MetricInterval> ReadPointIntervals(const Json& json, const std::string& where) {

@@ -193,6 +193,7 @@ TEST_P(EveryCalibrator, ForgetsOffsetsToTheBitWhereItSaysSo) {
   }
   for (const char* pooling : {"z", "z0"}) {
     const Model model = FitTo(scene, 2, pooling);
+    // Nothing is promised then, and README's table says so; what is promised has no way around.
     if (!model.translation_invariant()) GTEST_SKIP() << "declares to depend on offsets";
     for (size_t i = 0; i < scene.logits.size(); ++i) {
       EXPECT_TRUE(Applied(model, scene, i) == Applied(model, shifted, i)) << pooling;
@@ -226,6 +227,7 @@ TEST_P(EveryCalibrator, KeepsTheOrderItPromisesInEmittedValues) {
   const Scene scene = Complete(NearTies());
   const Model model = FitTo(scene);
   const Preserves preserves = ModelAccess::State(model).calibrator->properties().preserves;
+  // Nothing is promised then, and README's table says so.
   if (preserves == Preserves::kNone) GTEST_SKIP() << "declares to keep no decision";
   const std::vector<int32_t> decision = testing::Argmax(scene.logits[0][0], 6);
   const auto n = static_cast<size_t>(scene.num_voxels());
@@ -266,6 +268,7 @@ TEST_P(EveryCalibrator, CommutesWithRelabellingTheClasses) {
     for (int32_t& label : labels) label = label == 255 ? 255 : (label + 2) % 5;
   }
   const Model model = FitTo(scene);
+  // A network's first weights belong to classes by their number: it learns another map, no worse.
   if (info().composes && model.report().training.epochs > 0)
     GTEST_SKIP() << "starts from random weights";
   const std::vector<float> expected = Rotated(Applied(model, scene, 0), 5);
@@ -314,6 +317,7 @@ TEST_P(EveryCalibrator, DoesNotSeeVoxelsWithoutLabels) {
       other.logits[0][0][c * 3600 + v] = static_cast<float>((v + c) % 9);
   }
   const Model model = FitTo(scene);
+  // Then voxels without labels stand in the neighbourhoods of labelled ones, as they should.
   if (!IsPixelWise(model)) GTEST_SKIP() << "looks at neighbours";
   EXPECT_EQ(ModelAccess::State(FitTo(other)).calibrator->Parameters().dump(),
             ModelAccess::State(model).calibrator->Parameters().dump());

@@ -17,6 +17,7 @@ class TempFolder {
   TempFolder() {
     const std::filesystem::path fallback = std::filesystem::temp_directory_path();
     for (const std::filesystem::path& base : {std::filesystem::path("/dev/shm"), fallback}) {
+      // mkdtemp replaces the six X by a name that is free; the form is its requirement.
       std::string name = (base / "segcal-test-XXXXXX").string();
       if (path_.empty() && ::mkdtemp(name.data()) != nullptr) path_ = name;
     }
