@@ -2,118 +2,109 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training losses times post-hoc calibration, on one data set of images.
 
-    bench/loss_study.py PROGRAM DATASET FOLDER [--losses ce,nacl] [--seeds 3] [--pipelines ...] [-- TRAIN OPTIONS]
+    bench/loss_study.py PROGRAM DATASET FOLDER [--losses ce,nacl] [--ablation] [--seeds 3] [--pipelines ...] [-- TRAIN OPTIONS]
 
-Trains one network per loss and seed, predicts, fits the calibrators on split calibration and measures on
-split test. Prints two tables in Markdown: the losses as the paper of NACL has them in its Table 1, with
-both ranks, and NLL and ECE of every loss before and after every calibrator. What is there already is not
-done again, and a training that was stopped goes on.
+Trains one network per loss and seed, predicts, fits the calibrators on split calibration and measures on the splits
+test and shift. What is there already is not done again, and a training that was stopped goes on, so that it can be
+killed at any moment. bench/loss_tables.py prints the tables.
 """
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-
-LOSSES = "ce,ce_dice,focal,ecp,ls,svls,mbls,nacl"
-# Name, header, whether high is good.
-METRICS = [("dsc", "DSC", True), ("hd95", "HD95", False), ("ece", "ECE", False), ("classwise_ece", "CECE", False)]
-
-
-def predictions(arguments, loss, seed):
-    """The folder of predictions of one network."""
-    run, out = arguments.folder / f"{loss}-{seed}", arguments.folder / f"{loss}-{seed}-predictions"
-    if not (out / "dataset.json").exists():
-        resume = ["--resume"] if (run / "training.json").exists() else []
-        subprocess.run([arguments.program, "train", arguments.dataset, "-o", run, "--loss", loss, "--seed", str(seed),
-                        *resume, *arguments.train], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([arguments.program, "predict", run, arguments.dataset, "-o", out, "--quiet"], check=True,
-                       stdout=subprocess.DEVNULL)
-    return out
+LOSSES = "ce,ce_dice,focal,ecp,ls,svls,mbls,mmce,nacl,ml1_ace"
+# What Tables 2 and 3 of the paper change about nacl, and the weight of its penalty.
+ABLATION = ["nacl on=softmax", "nacl penalty=l2", "nacl patch=5", "nacl prior=gaussian", "nacl prior=max", "nacl prior=min",
+            "nacl prior=median", "nacl prior=mode", "nacl lam=0.01", "nacl lam=0.03", "nacl lam=0.3", "nacl lam=1"]
+# As the paper has them: 15 bins, ECE and CECE over voxels of the foreground.
+PAPER = ["--metrics", "dsc,hd95,ece,classwise_ece", "--set", "bins=15", "--set", "foreground=true"]
+# What calibrators are fitted for and judged by: every voxel.
+ALL_VOXELS = ["--metrics", "nll,ece,classwise_ece,accuracy,dsc", "--set", "bins=15"]
 
 
-def evaluate(arguments, out):
-    """The pipelines of the metrics file: uncalibrated first, then every calibrator."""
-    models = []
-    for pipeline in arguments.pipelines.split(","):
-        model = out / f"{pipeline}.json"
-        if not model.exists():
-            subprocess.run([arguments.program, "fit", out, "-p", f"{pipeline}(z)", "-o", model, "--quiet"], check=True,
-                           stdout=subprocess.DEVNULL)
-        models += ["-m", model]
-    metrics = ",".join(["nll", "dsc", *(name for name, _, _ in METRICS if name != "dsc")])
-    done = subprocess.run([arguments.program, "evaluate", out, "-p", "none(z)", *models, "--split", "test", "--metrics",
-                           metrics, "--json", "--quiet"], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)["pipelines"]
+def run(arguments, *words):
+    # One thread: two that wait for each other on a busy machine take ten times the processor time.
+    command = [arguments.program, *map(str, words), "--threads", str(arguments.threads), "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{words[0]} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
 
 
-def mean_of(found, name):
-    return float(found["mean"][name])
+def without(dataset, split, path):
+    """The data set but one split; its files are named as they are from there."""
+    content = json.loads(dataset.read_text())
+    content["cases"] = [case for case in content["cases"] if case["split"] != split]
+    for case in content["cases"]:
+        for key in ("image", "labels", "mask"):
+            if case.get(key):
+                case[key] = str((dataset.parent / case[key]).resolve())
+    path.write_text(json.dumps(content))
+    return path
 
 
-def of_cases(found, name):
-    """The values of the cases; NaN where a case has none."""
-    return [np.nan if case["metrics"].get(name) is None else case["metrics"][name] for case in found["metric_per_case"]]
+def train(arguments, folder, configuration, seed):
+    loss, *options = configuration.split()
+    words = [word for option in options for word in ("--set", option)]
+    resume = ["--resume"] if (folder / "training.json").exists() else []
+    run(arguments, "train", arguments.dataset, "-o", folder, "--loss", loss, *words, "--seed", seed, *resume, *arguments.train)
 
 
-def ranks(values, high):
-    """1 is best; ties share the mean of their places."""
-    values = np.where(np.isnan(values), -np.inf if high else np.inf, values)
-    keys = -values if high else values
-    return np.array([(keys < key).sum() + ((keys == key).sum() + 1) / 2 for key in keys])
-
-
-def table_of_losses(results):
-    """Means over seeds, the sum of ranks and the mean rank over cases."""
-    losses = list(results)
-    means = {m: np.array([np.mean([mean_of(found[0], m) for found in results[loss]]) for loss in losses])
-             for m, _, _ in METRICS}
-    sums = sum(ranks(means[m], high) for m, _, high in METRICS)
-    per_case = []
-    for m, _, high in METRICS:
-        cases = np.array([np.concatenate([of_cases(found[0], m) for found in results[loss]]) for loss in losses])
-        per_case.append([ranks(column, high) for column in cases.T])
-    mean_rank = np.mean(per_case, axis=(0, 1))
-    lines = ["| loss | " + " | ".join(header for _, header, _ in METRICS) + " | sum of ranks | mean rank over cases |",
-             "|---|" + "---|" * (len(METRICS) + 2)]
-    for i, loss in enumerate(losses):
-        cells = [f"{means[m][i]:.4f}" for m, _, _ in METRICS]
-        lines.append(f"| `{loss}` | " + " | ".join(cells) + f" | {sums[i]:g} | {mean_rank[i]:.2f} |")
-    return "\n".join(lines)
-
-
-def table_of_pipelines(results, metric, header, names):
-    lines = [f"| {header} | " + " | ".join(f"`{name}`" for name in names) + " |", "|---|" + "---|" * len(names)]
-    for loss, found in results.items():
-        cells = [f"{np.mean([mean_of(seed[p], metric) for seed in found]):.4f}" for p in range(len(names))]
-        lines.append(f"| `{loss}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def measure(arguments, folder):
+    """Of the uncalibrated prediction and every calibrator: metrics by split and by set of metrics."""
+    predictions, models = folder / "predictions", folder / "models"
+    shutil.rmtree(predictions, ignore_errors=True)
+    run(arguments, "predict", folder / "network", arguments.folder / "held.json", "-o", predictions, "--dtype", "float16")
+    run(arguments, "fit", predictions, "-p", arguments.pipelines, "-o", models, "--search", 0, "--force")
+    content = json.loads((predictions / "dataset.json").read_text())
+    found = {}
+    for split in ("test", "shift"):
+        if not any(case["split"] == split for case in content["cases"]):
+            continue
+        for name, options in (("paper", PAPER), ("all", ["-m", models, *ALL_VOXELS])):
+            text = run(arguments, "evaluate", predictions, "-p", "none(z)", "--split", split, "--json", *options)
+            found[f"{split} {name}"] = {p["pipeline"]: {"mean": p["mean"], "cases": [c["metrics"] for c in p["metric_per_case"]]}
+                                        for p in json.loads(text)["pipelines"]}
+    shutil.rmtree(predictions)
+    return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="segcal, with segcal-train beside it")
-    parser.add_argument("dataset", type=Path)
+    parser.add_argument("dataset", type=Path, help="splits train, validation, calibration, test and perhaps shift")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--losses", default=LOSSES)
+    parser.add_argument("--ablation", action="store_true", help="variants of nacl beside the losses")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--pipelines", default="ts,vs,cms_ap,lts")
-    own, train = sys.argv[1:], []
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--pipelines", default="ts(z),vs(z),dc(z),cms_ap(z),lts(z)")
+    own, options = sys.argv[1:], []
     if "--" in own:
-        own, train = own[:own.index("--")], own[own.index("--") + 1:]
+        own, options = own[:own.index("--")], own[own.index("--") + 1:]
     arguments = parser.parse_args(own)
-    arguments.train = train
+    arguments.train = options
     arguments.program = arguments.program.resolve()
+    if arguments.dataset.is_dir():
+        arguments.dataset /= "dataset.json"
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    results = {loss: [evaluate(arguments, predictions(arguments, loss, seed)) for seed in range(1, arguments.seeds + 1)]
-               for loss in arguments.losses.split(",")}
-    print(table_of_losses(results))
-    for metric, header in (("nll", "NLL"), ("ece", "ECE")):
-        print()
-        print(table_of_pipelines(results, metric, header, ["none", *arguments.pipelines.split(",")]))
+    without(arguments.dataset, "train", arguments.folder / "held.json")
+    configurations = arguments.losses.split(",") + (ABLATION if arguments.ablation else [])
+    # Seed by seed, so that what is there after a part of the time compares all losses.
+    for seed in range(1, arguments.seeds + 1):
+        for configuration in configurations:
+            folder = arguments.folder / f"{configuration.replace(' ', '_')}-{seed}"
+            if (folder / "metrics.json").exists():
+                continue
+            train(arguments, folder / "network", configuration, seed)
+            result = {"configuration": configuration, "seed": seed, "train": arguments.train, "metrics": measure(arguments, folder)}
+            (folder / "new.json").write_text(json.dumps(result))
+            (folder / "new.json").rename(folder / "metrics.json")
+            print(f"{configuration}, seed {seed}: done", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of docs/losses_study.md from the folders that bench/loss_study.py leaves.
+
+    bench/loss_tables.py FOLDER...
+
+Losses that not all seeds of a folder have are left out of it, so that a study can be looked at while it runs.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+# Name, header, digits, whether high is good: as Table 1 of the paper has them.
+PAPER = [("dsc", "DSC", 3, True), ("hd95", "HD95", 2, False), ("ece", "ECE", 3, False), ("classwise_ece", "CECE", 3, False)]
+POST_HOC = [("nll", "NLL", 4), ("ece", "ECE", 4)]
+
+
+def load(folder):
+    """Name of the loss: what its seeds gave. Only losses with all seeds."""
+    found = {}
+    for path in sorted(folder.glob("*/metrics.json"), key=lambda p: p.stat().st_mtime):
+        content = json.loads(path.read_text())
+        found.setdefault(content["configuration"], []).append(content["metrics"])
+    most = max(len(seeds) for seeds in found.values())
+    return {name: seeds for name, seeds in found.items() if len(seeds) == most}, most
+
+
+def number(value):
+    """A metric as a float; NaN where a case has none."""
+    return np.nan if value is None else float(value)
+
+
+def means(seeds, group, pipeline, metric):
+    """The mean over cases of every seed."""
+    return np.array([number(seed[group][pipeline]["mean"][metric]) for seed in seeds])
+
+
+def cases(seeds, group, pipeline, metric):
+    """The values of all cases of all seeds."""
+    return np.array([number(case.get(metric)) for seed in seeds for case in seed[group][pipeline]["cases"]])
+
+
+def ranks(values, high):
+    """1 is best; ties share the mean of their places, and what is not defined comes last."""
+    values = np.where(np.isnan(values), -np.inf if high else np.inf, values)
+    keys = -values if high else values
+    return np.array([(keys < key).sum() + ((keys == key).sum() + 1) / 2 for key in keys])
+
+
+def both_ranks(results, group):
+    """The sum of the ranks of the means, and the mean over cases and metrics of the rank of each case."""
+    total = sum(ranks(np.array([means(seeds, group, "none(z)", metric).mean() for seeds in results.values()]), high)
+                for metric, _, _, high in PAPER)
+    of_cases = [ranks(column, high) for metric, _, _, high in PAPER
+                for column in np.array([cases(seeds, group, "none(z)", metric) for seeds in results.values()]).T]
+    return total, np.mean(of_cases, axis=0)
+
+
+def marked(cells, values, high):
+    """The best cell bold, the second underlined as far as Markdown has it: italic."""
+    order = np.argsort(ranks(values, high), kind="stable")
+    cells[order[0]] = f"**{cells[order[0]]}**"
+    if len(cells) > 2:
+        cells[order[1]] = f"*{cells[order[1]]}*"
+    return cells
+
+
+def markdown(headers, rows):
+    return "\n".join(["| " + " | ".join(headers) + " |", "|" + "---|" * len(headers),
+                      *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def table_of_losses(sets, group):
+    """Sets side by side, losses below each other; the last row is how far seeds are apart."""
+    names = [name for name in next(iter(sets.values())) if all(name in results for results in sets.values())]
+    headers, columns, spreads = ["loss"], [[f"`{name}`" for name in names]], ["spread of seeds"]
+    for set_name, results in sets.items():
+        if group not in next(iter(results.values()))[0]:
+            continue
+        chosen = {name: results[name] for name in names}
+        for metric, header, digits, high in PAPER:
+            values = np.array([means(seeds, group, "none(z)", metric) for seeds in chosen.values()])
+            headers.append(f"{set_name} {header}")
+            columns.append(marked([f"{value:.{digits}f}" for value in values.mean(1)], values.mean(1), high))
+            spreads.append(f"{values.std(1, ddof=1).mean() if values.shape[1] > 1 else np.nan:.{digits}f}")
+    return markdown(headers, [*zip(*columns), spreads])
+
+
+def table_of_ranks(sets, group):
+    names = [name for name in next(iter(sets.values())) if all(name in results for results in sets.values())]
+    headers, columns = ["loss"], [[f"`{name}`" for name in names]]
+    sums, by_case = [], []
+    for set_name, results in sets.items():
+        if group not in next(iter(results.values()))[0]:
+            continue
+        total, mean = both_ranks({name: results[name] for name in names}, group)
+        headers += [f"{set_name}, sum", f"{set_name}, by case"]
+        columns += [[f"{value:g}" for value in total], [f"{value:.2f}" for value in mean]]
+        sums.append(total)
+        by_case.append(mean)
+    headers += ["all, sum", "all, by case"]
+    for values, digits in ((np.sum(sums, axis=0), 1), (np.mean(by_case, axis=0), 2)):
+        columns.append(marked([f"{value:.{digits}f}" for value in values], values, False))
+    return markdown(headers, zip(*columns))
+
+
+def table_of_calibrators(results, group, metric, digits):
+    pipelines = list(next(iter(results.values()))[0][group])
+    rows = []
+    for name, seeds in results.items():
+        values = np.array([means(seeds, group, pipeline, metric).mean() for pipeline in pipelines])
+        rows.append([f"`{name}`", *marked([f"{value:.{digits}f}" for value in values], values, False)])
+    return markdown(["loss", *(f"`{pipeline}`" for pipeline in pipelines)], rows)
+
+
+def variants(results, base="nacl"):
+    """The losses, and the variants of one of them, that one first."""
+    losses = {name: seeds for name, seeds in results.items() if " " not in name}
+    changed = {name: seeds for name, seeds in results.items() if name.startswith(base + " ")}
+    return losses, {base: results[base], **changed} if changed and base in results else {}
+
+
+def main():
+    loaded = {folder.name: load(folder) for folder in map(Path, sys.argv[1:])}
+    sets = {}
+    for name, (results, seeds) in loaded.items():
+        sets[name], changed = variants(results)
+        print(f"{name}: {len(sets[name])} losses, {seeds} seeds")
+        if changed:
+            print(f"\n### Variants of nacl on {name}\n")
+            print(table_of_losses({name: changed}, "test paper"))
+    for group, header in (("test paper", "test"), ("shift paper", "shift")):
+        shown = {name: results for name, results in sets.items() if group in next(iter(results.values()))[0]}
+        if shown:
+            print(f"\n### Losses, split {header}\n\n{table_of_losses(shown, group)}")
+            print(f"\n### Ranks, split {header}\n\n{table_of_ranks(shown, group)}")
+    for name, results in sets.items():
+        for group in ("test all", "shift all"):
+            if group not in next(iter(results.values()))[0]:
+                continue
+            for metric, header, digits in POST_HOC:
+                print(f"\n### {name}, split {group.split()[0]}, {header}\n")
+                print(table_of_calibrators(results, group, metric, digits))
+
+
+if __name__ == "__main__":
+    main()
