@@ -21,6 +21,7 @@ constexpr Command kCommands[] = {
     {"verify", "Check what a model declares, on the values it emits", &SetUpVerify},
     {"train", "Train an ensemble of segmentation networks", nullptr, "segcal-train"},
     {"predict", "Write the logits of trained networks", nullptr, "segcal-train"},
+    {"export-networks", "Write trained networks as an ONNX graph", nullptr, "segcal-train"},
 };
 
 constexpr const char* kFooter =

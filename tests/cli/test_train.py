@@ -1,38 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""segcal train and predict: what they write, that a killed training goes on, and what they say to wrong input."""
+"""segcal train and predict: what they write, and what they say to wrong input."""
 
 import json
-import random
 import re
 import shutil
-import signal
 import subprocess
-import time
 
 import numpy as np
 import pytest
 from PIL import Image
 from program import PROGRAM, evaluate, fails, run
-
-HERE = (PROGRAM.parent / "segcal-train").exists()
-needs_torch = pytest.mark.skipif(not HERE, reason="segcal-train is not built: there is no libtorch")
-SMALL = ["--width", 4, "--depth", 2, "--batch", 4, "--threads", 1]
-TRAINED = ["--members", 2, "--epochs", 12, "--patches", 4, "--learning-rate", 0.02, *SMALL]
-
-
-@pytest.fixture(name="photos", scope="session")
-def make_photos(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("train") / "photos"
-    run("simulate", folder, "--images", "--classes", 3, "--cases", 10, "--size", "40x48", "--quiet")
-    return folder
-
-
-@pytest.fixture(name="networks", scope="session")
-def train_networks(photos):
-    folder = photos.parent / "networks"
-    printed = run("train", photos, "-o", folder, *TRAINED, "--loss", "svls", "--json", "--quiet").stdout
-    return folder, json.loads(printed)
-
+from training import SMALL, make_photos, needs_torch, train_networks  # noqa: F401, fixtures
 
 def test_without_the_program_it_says_how_to_get_it(tmp_path):
     """A copy of segcal alone, on a path without the other."""
@@ -46,11 +24,11 @@ def test_without_the_program_it_says_how_to_get_it(tmp_path):
 
 
 @needs_torch
-@pytest.mark.parametrize("command", ["train", "predict"])
+@pytest.mark.parametrize("command", ["train", "predict", "export-networks"])
 def test_help_is_complete_and_has_examples(command):
     text = run(command, "--help").stdout
     assert f"  segcal {command} " in text.split("Example", 1)[1]
-    assert len(re.findall(r"^  (?:-\w,)?--[\w-]+", text, re.MULTILINE)) >= 8
+    assert len(re.findall(r"^  (?:-\w,)?--[\w-]+", text, re.MULTILINE)) >= (2 if "-" in command else 8)
 
 
 @needs_torch
@@ -85,29 +63,6 @@ def test_members_differ_and_the_seed_decides(photos, networks, tmp_path):
         run("train", photos, "-o", tmp_path / name, "--seed", seed, *options)
     a, b, c = ((tmp_path / name / "member0" / "last.net").read_bytes() for name in "abc")
     assert a == b != c
-
-
-@needs_torch
-def test_killed_training_goes_on_to_the_same_bytes(photos, tmp_path):
-    options = ["--members", 2, "--epochs", 4, "--patches", 4, *SMALL, "--quiet"]
-    run("train", photos, "-o", tmp_path / "whole", *options)
-    killed = tmp_path / "killed"
-    command = [str(PROGRAM), "train", str(photos), "-o", str(killed), *map(str, options)]
-    draw = random.Random(3)
-    kills = 0
-    for _ in range(3):
-        resume = ["--resume"] if (killed / "training.json").exists() else []
-        process = subprocess.Popen(command + resume)
-        time.sleep(draw.uniform(0.1, 1.5))
-        kills += process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert kills > 0
-    run("train", photos, "-o", killed, *options, *(["--resume"] if (killed / "training.json").exists() else []))
-    for member in range(2):
-        for file in ("best.net", "last.net"):
-            parts = [folder / f"member{member}" / file for folder in (tmp_path / "whole", killed)]
-            assert parts[0].read_bytes() == parts[1].read_bytes(), (member, file)
 
 
 @needs_torch
@@ -153,6 +108,7 @@ def test_wrong_input_ends_before_the_first_epoch(photos, tmp_path):
     Image.fromarray(np.zeros((40, 47, 3), np.uint8)).save(photos / "narrow.png")
     Image.fromarray(np.zeros((40, 48), np.uint8)).save(photos / "gray.png")
     Image.fromarray(np.full((40, 48), 7, np.uint8)).save(photos / "seven.png")
+    Image.fromarray(np.full((40, 48), 255, np.uint8)).save(photos / "void.png")
     wrong = {
         ("size", 3): (changed("a.json", lambda d: first_train(d).update(image="narrow.png")),
                       ["narrow.png", "(40, 47, 3)", "(40, 48)"]),
@@ -164,6 +120,10 @@ def test_wrong_input_ends_before_the_first_epoch(photos, tmp_path):
         ("unlabelled", 3): (changed("e.json", lambda d: first_train(d).pop("labels")), ["labels"]),
         ("split", 2): (changed("f.json", lambda d: [c.update(split="test") for c in d["cases"]]),
                        ["train", "test"]),
+        ("validation", 2): (changed("g.json", lambda d: [c.update(split="train") for c in d["cases"]]),
+                            ["validation", "train"]),
+        ("void", 3): (changed("h.json", lambda d: [c.update(labels="void.png") for c in d["cases"]]),
+                      ["no voxel", "train"]),
     }
     for (name, code), (dataset, parts) in wrong.items():
         message = fails(code, "train", dataset, "-o", out, "--quiet")
@@ -171,7 +131,8 @@ def test_wrong_input_ends_before_the_first_epoch(photos, tmp_path):
         assert not out.exists(), name
     options = {("--patch", "30x40"): ["30", "multiple of 8"], ("--memory", "1M"): ["batch of 16", "1 MiB"],
                ("--set", "lam=1"): ["lam"], ("--loss", "dice"): ["dice"], ("--epochs", 0): ["epochs", "0"],
-               ("--axes", 3): ["axes", "3"], ("--class-weights", "1,2"): ["2 numbers for 3"]}
+               ("--axes", 3): ["axes", "3"], ("--class-weights", "1,2"): ["2 numbers for 3"],
+               ("--folds", 1): ["folds", "1"], ("--folds", 50): ["folds 50", "4 training cases", "at most 4"]}
     for option, parts in options.items():
         message = fails(2, "train", photos, "-o", out, "--quiet", *option)
         assert all(part in message for part in parts), message
@@ -179,22 +140,22 @@ def test_wrong_input_ends_before_the_first_epoch(photos, tmp_path):
 
 
 @needs_torch
-def test_resume_refuses_another_training(photos, networks):
-    folder, _ = networks
-    again = ["train", photos, "-o", folder, "--quiet"]
-    assert "--resume" in fails(4, *again, *TRAINED, "--loss", "svls")
-    message = fails(2, *again, *TRAINED, "--resume", "--loss", "ce")
-    assert "loss" in message and "svls" in message and "ce" in message
-    wider = [5 if value == 4 and TRAINED[i - 1] == "--width" else value for i, value in enumerate(TRAINED)]
-    message = fails(2, *again, *wider, "--resume", "--loss", "svls")
-    assert "network" in message
+def test_of_too_large_a_batch_it_says_which_fits(photos, tmp_path):
+    train = ["train", photos, "-o", tmp_path / "run", "--epochs", 1, "--width", 8, "--quiet"]
+    message = fails(2, *train, "--batch", 500, "--memory", "40M")
+    largest = int(re.search(r"a batch of (\d+) fits", message)[1])
+    assert 1 <= largest < 500
+    assert f"a batch of {largest} fits" in fails(2, *train, "--batch", largest + 1, "--memory", "40M")
+    run(*train, "--batch", largest, "--memory", "40M")
 
 
 @needs_torch
 def test_a_loss_that_is_no_number_ends_it_and_says_where(photos, tmp_path):
     message = fails(3, "train", photos, "-o", tmp_path / "run", "--learning-rate", 1e30, "--epochs", 50, *SMALL,
                     "--quiet")
-    assert re.search(r"epoch \d+, step \d+", message) and "learning rate" in message, message
+    assert re.search(r"became (nan|inf) (in step \d+ of|after) epoch 1; no epoch was complete", message), message
+    assert "learning rate" in message
+    assert not list((tmp_path / "run").rglob("*.net"))
 
 
 @needs_torch

@@ -41,13 +41,25 @@ void Run(const PredictArguments& given) {
   const PredictResult result = Predict(given.run, dataset, given.folder, options);
   options.progress = {};  // clears the bar
   if (given.json) {
-    fmt::print("{}", DumpJson({{"cases", result.cases}, {"members", result.members}}));
+    fmt::print("{}",
+               DumpJson({{"cases", result.cases},
+                         {"members", result.members},
+                         {"held_out", result.held_out},
+                         {"learned", result.learned}}));
     return;
   }
   fmt::print("{}: logits of {} for {}\n",
              given.folder,
              cli::Counted(result.members, "network"),
              cli::Counted(result.cases, "case"));
+  if (result.held_out > 0) {
+    fmt::print("{} of folds, each by networks that left it out: split calibration\n",
+               cli::Counted(result.held_out, "case"));
+  }
+  if (result.learned > 0) {
+    fmt::print("{} among them that these networks learned from: no data to calibrate on\n",
+               cli::Counted(result.learned, "case"));
+  }
   fmt::print("next: segcal fit {} -p 'ts(z)' -o model.json\n", given.folder);
 }
 
@@ -60,6 +72,10 @@ cli::Action SetUpPredict(CLI::App& app) {
   app.add_option("dataset", given->dataset, "Data set with images")->required();
   app.add_option("-o,--output", given->folder, "Folder to write, new or empty")->required();
   app.add_option("--split", options.split, "Only the cases of this split (default: all cases)");
+  app.add_flag("--folds",
+               options.out_of_fold,
+               "Of networks trained with --folds: every case by those that have not learned from "
+               "it; training cases become split calibration");
   app.add_option("--tile",
                  options.predictor.tile,
                  "Voxels per axis of tiles, which overlap by half (default: whole images)")
@@ -80,6 +96,7 @@ cli::Action SetUpPredict(CLI::App& app) {
   app.footer(
       "Writes OUT/dataset.json, which every other command of segcal reads, and OUT/logits/.\n\n"
       "Examples:\n  segcal predict networks photos -o predictions\n"
+      "  segcal predict networks photos --folds -o predictions\n"
       "  segcal predict networks photos --split test --corrupt strong -o strong");
   return [given] {
     Run(*given);

@@ -88,31 +88,36 @@ TrainOptions MakeOptions(const TrainArguments& given) {
 
 Json ToJson(const TrainResult& result) {
   return {{"weights", result.num_weights},
-          {"members", JsonItems(result.members, [](const MemberResult& member) {
-             const EpochResult& best = member.history[static_cast<size_t>(member.best_epoch)];
-             return Json{{"epochs", member.history.size()},
-                         {"best_epoch", member.best_epoch + 1},
-                         {"nll", JsonNumber(best.nll)},
-                         {"dice", JsonNumber(best.dice)}};
+          {"members", JsonItems(result.networks, [](const NetworkResult& network) {
+             const EpochResult& best = network.history[static_cast<size_t>(network.best_epoch)];
+             Json json = {{"member", network.key.member},
+                          {"epochs", network.history.size()},
+                          {"best_epoch", network.best_epoch + 1},
+                          {"nll", JsonNumber(best.nll)},
+                          {"dice", JsonNumber(best.dice)}};
+             if (network.key.fold >= 0) json["fold"] = network.key.fold;
+             return json;
            })}};
 }
 
 void Print(const TrainArguments& given, const TrainResult& result) {
   fmt::print("{}: {}, {} weights each\n",
              given.folder,
-             cli::Counted(std::ssize(result.members), "network"),
+             cli::Counted(std::ssize(result.networks), "network"),
              cli::HumanCount(result.num_weights));
-  for (size_t m = 0; m < result.members.size(); ++m) {
-    const MemberResult& member = result.members[m];
-    const EpochResult& best = member.history[static_cast<size_t>(member.best_epoch)];
-    fmt::print("  member {}: best after epoch {} of {}, validation NLL {:.4f}, Dice {:.3f}\n",
-               m,
-               member.best_epoch + 1,
-               member.history.size(),
+  for (const NetworkResult& network : result.networks) {
+    const EpochResult& best = network.history[static_cast<size_t>(network.best_epoch)];
+    fmt::print("  {}: best after epoch {} of {}, validation NLL {:.4f}, Dice {:.3f}\n",
+               Name(network.key),
+               network.best_epoch + 1,
+               network.history.size(),
                best.nll,
                best.dice);
   }
-  fmt::print("next: segcal predict {} {} -o predictions\n", given.folder, given.dataset);
+  fmt::print("next: segcal predict {} {}{} -o predictions\n",
+             given.folder,
+             given.dataset,
+             given.options.settings.folds > 0 ? " --folds" : "");
 }
 
 void Run(const TrainArguments& given) {
@@ -143,6 +148,7 @@ std::string TrainFooter() {
       "validation\n"
       "Dice is kept (best.net) beside the last (last.net), from which --resume goes on.\n\n"
       "Examples:\n  segcal train photos --loss nacl --members 3 -o networks\n"
+      "  segcal train photos --folds 5 -o networks\n"
       "  segcal train scans --preset s4 --loss svls --set sigma=1 -o networks";
   return text;
 }
@@ -202,6 +208,10 @@ cli::Action SetUpTrain(CLI::App& app) {
   app.add_option("--set", given->loss_options, "key=value: an option of the loss");
   app.add_option("--class-weights", settings.class_weights, "One number per class")->delimiter(',');
   app.add_option("--members", settings.members, "Networks in the ensemble")->capture_default_str();
+  app.add_option("--folds",
+                 settings.folds,
+                 "Deal the training cases into K parts and train every member K times, each time "
+                 "without one of them (default: once, with all)");
   cli::AddSeed(app, &settings.seed, "Everything random follows from it");
   AddNetwork(app, given.get());
   AddSchedule(app, given.get());

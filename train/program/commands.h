@@ -7,5 +7,6 @@ namespace segcal::train {
 
 cli::Action SetUpTrain(CLI::App& app);
 cli::Action SetUpPredict(CLI::App& app);
+cli::Action SetUpExportNetworks(CLI::App& app);
 
 }  // namespace segcal::train

@@ -8,6 +8,7 @@ namespace {
 constexpr cli::Command kCommands[] = {
     {"train", "Train an ensemble of segmentation networks", &SetUpTrain},
     {"predict", "Write the logits of trained networks", &SetUpPredict},
+    {"export-networks", "Write trained networks as an ONNX graph", &SetUpExportNetworks},
 };
 
 constexpr const char* kFooter =

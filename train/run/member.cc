@@ -79,14 +79,15 @@ Score Validate(const UNet& net,
 MemberTraining::MemberTraining(const TrainSettings& settings,
                                const TrainData& data,
                                const std::string& folder,
-                               int64_t member)
+                               const NetworkKey& key)
     : settings_(settings),
       data_(data),
       folder_(folder),
-      member_(member),
+      key_(key),
       net_(settings.network),
       loss_(MakeLoss(settings.loss, settings.loss_options)) {
   for (const ImageCase& image : data.train) {
+    if (key.fold >= 0 && data.fold_of.at(image.id) == key.fold) continue;
     const int64_t planes = settings.network.axes == 2 ? image.extent[0] : 1;
     for (int64_t z = 0; z < planes; ++z) units_.push_back({.image = &image, .plane = z});
   }
@@ -95,7 +96,8 @@ MemberTraining::MemberTraining(const TrainSettings& settings,
 }
 
 Rng MemberTraining::Stream(uint64_t use, uint64_t number) const {
-  return Rng(Rng(settings_.seed, static_cast<uint64_t>(member_)).At(use), number);
+  const int64_t network = key_.member + kMaxMembers * (key_.fold + 1);
+  return Rng(Rng(settings_.seed, static_cast<uint64_t>(network)).At(use), number);
 }
 
 int64_t MemberTraining::StepsPerEpoch() const {
@@ -122,7 +124,7 @@ void MemberTraining::Report(int64_t step) const {
     detail += fmt::format(
         ", loss {:.4f}, validation NLL {:.4f}, Dice {:.3f}", last.loss, last.nll, last.dice);
   }
-  ReportProgress({.stage = fmt::format("member {}", member_),
+  ReportProgress({.stage = Name(key_),
                   .done = epochs_done() * StepsPerEpoch() + step,
                   .total = settings_.epochs * StepsPerEpoch(),
                   .detail = std::move(detail)});
@@ -161,25 +163,27 @@ MemberTraining::Batch MemberTraining::MakeBatch(const std::vector<int64_t>& orde
   return batch;
 }
 
+void MemberTraining::Stop(const std::string& what) const {
+  const std::string kept = history_.empty() ? std::string("no epoch was complete")
+                                            : fmt::format("{} keeps the network after epoch {}",
+                                                          LastFile(folder_, key_),
+                                                          history_.size());
+  Throw(ErrorCode::kUnsupported,
+        "{}: {} epoch {}; {}. A lower learning rate may help",
+        Name(key_),
+        what,
+        history_.size() + 1,
+        kept);
+}
+
 double MemberTraining::TrainStep(const Batch& batch, double rate, int64_t step) {
   Tensor weights = state_.weights.detach().requires_grad_();
   const Tensor logits = net_.Forward(
       {.weights = weights, .statistics = state_.statistics}, batch.images, UNet::Mode::kTrain);
   const Tensor loss = loss_->Compute(LossBatch(logits, batch.labels, settings_.class_weights));
   const auto value = loss.item<double>();
-  if (!std::isfinite(value)) {
-    const std::string kept = history_.empty() ? std::string("no epoch was complete")
-                                              : fmt::format("{} keeps the network after epoch {}",
-                                                            LastFile(folder_, member_),
-                                                            history_.size());
-    Throw(ErrorCode::kUnsupported,
-          "member {}: the loss became {} in epoch {}, step {}; {}. A lower learning rate may help",
-          member_,
-          value,
-          history_.size() + 1,
-          step + 1,
-          kept);
-  }
+  if (!std::isfinite(value))
+    Stop(fmt::format("the loss became {} in step {} of", std::fabs(value), step + 1));
   loss.backward();
   adam_.Step(weights.grad(), rate, &state_.weights);
   return value;
@@ -203,6 +207,9 @@ void MemberTraining::Run() {
   while (epochs_done() < settings_.epochs) {
     const double loss = TrainEpoch();
     const Score score = Validate(net_, state_, data_.validation, data_.background);
+    // Not saved: the network of the epoch before is the last good one.
+    if (!std::isfinite(score.nll))
+      Stop(fmt::format("the validation NLL became {} after", std::fabs(score.nll)));
     history_.push_back({.loss = loss, .nll = score.nll, .dice = score.dice});
     Save(best_epoch() == epochs_done() - 1);
   }
@@ -219,12 +226,12 @@ void MemberTraining::Save(bool is_best) const {
   });
   const Json header = {{"epochs", epochs_done()}, {"steps", adam_.steps}, {"history", history}};
   // The best one first: after a kill in between, the last one makes it again.
-  if (is_best) SaveState(BestFile(folder_, member_), header, {state_.weights, state_.statistics});
-  SaveState(LastFile(folder_, member_), header, Vectors());
+  if (is_best) SaveState(BestFile(folder_, key_), header, {state_.weights, state_.statistics});
+  SaveState(LastFile(folder_, key_), header, Vectors());
 }
 
 void MemberTraining::Resume() {
-  const Json header = LoadState(LastFile(folder_, member_), Vectors());
+  const Json header = LoadState(LastFile(folder_, key_), Vectors());
   adam_.steps = header.at("steps").get<int64_t>();
   history_.clear();
   for (const Json& row : header.at("history")) {

@@ -7,6 +7,7 @@
 
 #include "train/losses/loss.h"
 #include "train/net/adam.h"
+#include "train/run/networks.h"
 #include "train/run/settings.h"
 
 namespace segcal::train {
@@ -28,14 +29,14 @@ Score Validate(const UNet& net,
                const std::vector<ImageCase>& cases,
                int64_t background);
 
-// The training of one network. Everything random follows from the seed, the member, the epoch and
+// The training of one network. Everything random follows from the seed, the network, the epoch and
 // the place in it, so that a run that goes on after a kill draws what it would have drawn.
 class MemberTraining {
  public:
   MemberTraining(const TrainSettings& settings,
                  const TrainData& data,
                  const std::string& folder,
-                 int64_t member);
+                 const NetworkKey& key);
 
   // Goes on from the last complete epoch, if there is one.
   void Resume();
@@ -61,6 +62,8 @@ class MemberTraining {
   Batch MakeBatch(const std::vector<int64_t>& order, int64_t step) const;
   double TrainEpoch();
   double TrainStep(const Batch& batch, double rate, int64_t step);
+  // Ends a training whose numbers are none any more.
+  [[noreturn]] void Stop(const std::string& what) const;
   void Report(int64_t step) const;
   void Save(bool is_best) const;
   std::vector<Tensor> Vectors() const;
@@ -68,7 +71,7 @@ class MemberTraining {
   const TrainSettings& settings_;
   const TrainData& data_;
   std::string folder_;
-  int64_t member_;
+  NetworkKey key_;
   UNet net_;
   std::unique_ptr<Loss> loss_;
   std::vector<Unit> units_;

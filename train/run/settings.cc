@@ -5,6 +5,7 @@
 
 #include "core/json.h"
 #include "core/throw.h"
+#include "train/run/networks.h"
 
 namespace segcal::train {
 namespace {
@@ -70,7 +71,7 @@ void CheckNumber(const char* name, double value, double low, double high) {
 }
 
 void CheckSettings(const TrainSettings& settings, const TrainData& data) {
-  CheckNumber("members", static_cast<double>(settings.members), 1, 1000);
+  CheckNumber("members", static_cast<double>(settings.members), 1, kMaxMembers);
   CheckNumber("epochs", static_cast<double>(settings.epochs), 1, 1e6);
   CheckNumber("batch", static_cast<double>(settings.batch), 1, 1e6);
   CheckNumber("patches", static_cast<double>(settings.patches), 1, 1e6);
@@ -108,6 +109,35 @@ UNetOptions ReadNetwork(const Json& json, const std::string& where) {
   return network;
 }
 
+std::map<std::string, int64_t> ReadFolds(const Json& json,
+                                         int64_t folds,
+                                         const std::string& where) {
+  std::map<std::string, int64_t> fold_of;
+  JsonObject object(json, where + ": fold_of");
+  for (const auto& [id, unused] : json.items()) {
+    const int64_t fold = object.Integer(id);
+    if (fold < 0 || fold >= folds)
+      Throw(ErrorCode::kBadData, "{}: fold_of: {}: fold {} of {}", where, id, fold, folds);
+    fold_of[id] = fold;
+  }
+  return fold_of;
+}
+
+// The numbers of a file that somebody may have edited must fit each other.
+void CheckRun(const RunDescription& run, const std::string& file) {
+  const auto channels = static_cast<size_t>(run.network.channels);
+  const size_t means = run.normalisation.mean.size();
+  const bool fits = run.members >= 1 && run.members <= kMaxMembers && run.folds >= 0 &&
+                    run.folds <= 100 && run.network.classes == std::ssize(run.classes) &&
+                    (run.spatial_axes == 2 || run.spatial_axes == 3) &&
+                    run.network.axes <= run.spatial_axes && (means == 0 || means == channels) &&
+                    run.normalisation.spread.size() == means;
+  if (fits) return;
+  Throw(ErrorCode::kBadData,
+        "{}: members, folds, axes, classes and normalisation do not fit each other",
+        file);
+}
+
 Json Ids(const std::vector<ImageCase>& cases) {
   return JsonItems(cases, [](const ImageCase& image) { return Json(image.id); });
 }
@@ -116,10 +146,15 @@ Json Ids(const std::vector<ImageCase>& cases) {
 
 TrainData ReadTrainData(const Dataset& dataset, TrainSettings* settings) {
   TrainData data;
+  const Dataset train = SelectSplit(dataset, settings->train_split);
+  if (settings->folds != 0) {
+    CheckNumber("folds", static_cast<double>(settings->folds), 2, 100);
+    data.fold_of = DealFolds(train, settings->folds, settings->seed);
+  }
   data.classes = dataset.classes;
   data.background = dataset.background.value_or(-1);
   ReadImagesOptions read{.needs_labels = true};
-  data.train = ReadImageCases(SelectSplit(dataset, settings->train_split), read);
+  data.train = ReadImageCases(train, read);
   data.spatial_axes = read.spatial_axes = std::ssize(data.train.front().shape);
   data.channels = read.channels = data.train.front().channels;
   data.validation = ReadImageCases(SelectSplit(dataset, settings->validation_split), read);
@@ -148,6 +183,8 @@ Json DescribeRun(const TrainSettings& settings, const TrainData& data) {
           {"loss_options", settings.loss_options},
           {"class_weights", settings.class_weights},
           {"members", settings.members},
+          {"folds", settings.folds},
+          {"fold_of", data.fold_of},
           {"seed", settings.seed},
           {"network", DescribeNetwork(settings.network)},
           {"epochs", settings.epochs},
@@ -176,21 +213,15 @@ RunDescription ReadRun(const std::string& folder) {
   run.background = object.Integer("background");
   run.spatial_axes = object.Integer("spatial_axes");
   run.members = object.Integer("members");
+  run.folds = object.Integer("folds");
+  run.fold_of = ReadFolds(object.Object("fold_of"), run.folds, file);
+  const std::vector<std::string> train = object.Strings("train");
+  run.learned = {train.begin(), train.end()};
   run.network = ReadNetwork(object.Object("network"), file);
   run.normalisation.mean = object.Numbers("mean");
   run.normalisation.spread = object.Numbers("spread");
+  CheckRun(run, file);
   return run;
-}
-
-std::string RunFile(const std::string& folder) { return folder + "/training.json"; }
-std::string MemberFolder(const std::string& folder, int64_t member) {
-  return fmt::format("{}/member{}", folder, member);
-}
-std::string LastFile(const std::string& folder, int64_t member) {
-  return MemberFolder(folder, member) + "/last.net";
-}
-std::string BestFile(const std::string& folder, int64_t member) {
-  return MemberFolder(folder, member) + "/best.net";
 }
 
 }  // namespace segcal::train

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,9 @@ struct TrainSettings {
   OptionMap loss_options;
   std::vector<double> class_weights;  // empty: all the same
   int64_t members = 1;
+  // K: the training cases are dealt into K parts, and a member is K networks, each of which learns
+  // from all parts but one. 0: a member is one network, which learns from all of them.
+  int64_t folds = 0;
   uint64_t seed = 1;
   UNetOptions network;  // axes 0: those of the images; channels and classes come from the data
   int64_t epochs = 100;
@@ -42,7 +47,8 @@ struct TrainData {
   Normalisation normalisation;
   std::vector<ImageCase> train;
   std::vector<ImageCase> validation;
-  uint64_t hash = 0;  // of images and labels
+  std::map<std::string, int64_t> fold_of;  // of the training cases, by id; empty: no folds
+  uint64_t hash = 0;                       // of images and labels
 };
 
 // Reads the two splits and checks all of it; completes the settings by what the data tells.
@@ -57,15 +63,12 @@ struct RunDescription {
   int64_t background = -1;
   int64_t spatial_axes = 2;
   int64_t members = 1;
+  int64_t folds = 0;
+  std::map<std::string, int64_t> fold_of;  // as in TrainData
+  std::set<std::string> learned;           // ids of the training cases
   UNetOptions network;
   Normalisation normalisation;
 };
 RunDescription ReadRun(const std::string& folder);
-
-// Where the files of a run are.
-std::string RunFile(const std::string& folder);
-std::string MemberFolder(const std::string& folder, int64_t member);
-std::string LastFile(const std::string& folder, int64_t member);  // after the last epoch
-std::string BestFile(const std::string& folder, int64_t member);  // of the best validation score
 
 }  // namespace segcal::train

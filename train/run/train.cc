@@ -82,15 +82,15 @@ void PrepareFolder(const std::string& folder, const Json& description, bool resu
   WriteText(file, DumpJson(description));
 }
 
-ChartLine MakeLine(const MemberResult& member,
+ChartLine MakeLine(const NetworkResult& network,
                    const std::string& name,
                    int64_t color,
                    double EpochResult::*value) {
   ChartLine line{.name = name, .color = ClassColor(color), .marked = false};
   const double none = std::numeric_limits<double>::quiet_NaN();
-  for (size_t e = 0; e < member.history.size(); ++e) {
+  for (size_t e = 0; e < network.history.size(); ++e) {
     line.points.push_back({.x = static_cast<double>(e + 1),
-                           .y = member.history[e].*value,
+                           .y = network.history[e].*value,
                            .lower = none,
                            .upper = none});
   }
@@ -101,14 +101,13 @@ ChartLine MakeLine(const MemberResult& member,
 void DrawCurves(const std::string& folder, const TrainResult& result) {
   LineChart loss{.title = "Loss by epoch", .x_name = "epoch", .y_name = "loss, validation NLL"};
   LineChart dice{.title = "Dice by epoch", .x_name = "epoch", .y_name = "validation Dice"};
-  for (size_t m = 0; m < result.members.size(); ++m) {
-    const auto color = static_cast<int64_t>(2 * m);
-    const MemberResult& member = result.members[m];
-    loss.lines.push_back(
-        MakeLine(member, fmt::format("member {} loss", m), color, &EpochResult::loss));
-    loss.lines.push_back(
-        MakeLine(member, fmt::format("member {} validation NLL", m), color + 1, &EpochResult::nll));
-    dice.lines.push_back(MakeLine(member, fmt::format("member {}", m), color, &EpochResult::dice));
+  int64_t color = 0;
+  for (const NetworkResult& network : result.networks) {
+    const std::string name = Name(network.key);
+    loss.lines.push_back(MakeLine(network, name + " loss", color, &EpochResult::loss));
+    loss.lines.push_back(MakeLine(network, name + " validation NLL", color + 1, &EpochResult::nll));
+    dice.lines.push_back(MakeLine(network, name, color, &EpochResult::dice));
+    color += 2;
   }
   WriteText(folder + "/loss.svg", LineChartSvg(loss));
   WriteText(folder + "/dice.svg", LineChartSvg(dice));
@@ -126,12 +125,13 @@ TrainResult Train(const Dataset& dataset, const std::string& folder, const Train
   PrepareFolder(folder, DescribeRun(settings, data), options.resume);
   TrainResult result;
   result.num_weights = UNet(settings.network).num_weights();
-  for (int64_t m = 0; m < settings.members; ++m) {
-    MemberTraining training(settings, data, folder, m);
-    CreateFolder(MemberFolder(folder, m));
-    if (IsFile(LastFile(folder, m))) training.Resume();
+  for (const NetworkKey& key : ListNetworks(settings.members, settings.folds)) {
+    MemberTraining training(settings, data, folder, key);
+    CreateFolder(NetworkFolder(folder, key));
+    if (IsFile(LastFile(folder, key))) training.Resume();
     training.Run();
-    result.members.push_back({.history = training.history(), .best_epoch = training.best_epoch()});
+    result.networks.push_back(
+        {.key = key, .history = training.history(), .best_epoch = training.best_epoch()});
     DrawCurves(folder, result);
   }
   return result;
