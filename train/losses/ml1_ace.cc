@@ -37,34 +37,45 @@ class MarginalError final : public Loss {
   }
 
  private:
+  // Bins that probabilities belong to, and how much; one share for all where it has no shape.
+  struct Membership {
+    Tensor bins;
+    Tensor share;
+  };
+
   // Mean over images and classes of the mean gap of the bins that are not empty.
   Tensor Error(const LossBatch& batch) const {
     const Tensor probs = WithoutBackground(batch.probs(), options_.include_background);
     const Tensor truth = WithoutBackground(batch.OneHot(), options_.include_background);
-    const std::vector<int64_t> axes = SpatialAxes(probs);
-    Tensor gaps = at::zeros({probs.size(0), probs.size(1)}, probs.options());
-    Tensor filled = at::zeros_like(gaps);
-    for (int64_t bin = 0; bin < options_.bins; ++bin) {
-      const Tensor member = Membership(probs, bin) * batch.valid().unsqueeze(1);
-      const Tensor mass = member.sum(axes);
-      const Tensor full = mass > 0;
-      const Tensor gap =
-          (member * (probs - truth)).sum(axes) / at::where(full, mass, at::ones_like(mass));
-      gaps = gaps + gap.abs();
-      filled = filled + full.to(gaps.scalar_type());
+    // One row per image and class. Sums are in double: a bin may hold most voxels of an image.
+    const int64_t rows = probs.size(0) * probs.size(1);
+    Tensor gaps = at::zeros({rows, options_.bins}, probs.options().dtype(at::kDouble));
+    Tensor mass = at::zeros_like(gaps);
+    const Tensor valid = batch.valid().unsqueeze(1).expand_as(probs);
+    for (const auto& [bins, share] : Memberships(probs)) {
+      const Tensor at = bins.reshape({rows, -1});
+      const Tensor member = share * valid;
+      const Tensor gap = (member * (probs - truth)).reshape({rows, -1});
+      gaps = gaps.scatter_add(1, at, gap.to(at::kDouble));
+      mass = mass.scatter_add(1, at, member.reshape({rows, -1}).to(at::kDouble));
     }
-    return (gaps / filled.clamp_min(1.0)).mean();
+    const Tensor full = mass > 0;
+    const Tensor means = gaps.abs() / at::where(full, mass, at::ones_like(mass));
+    return (means.sum(1) / full.sum(1).clamp_min(1)).mean().to(probs.scalar_type());
   }
 
-  // How much every probability belongs to a bin, (LO18) or (LO19).
-  Tensor Membership(const Tensor& probs, int64_t bin) const {
+  // (LO18) or (LO19).
+  std::vector<Membership> Memberships(const Tensor& probs) const {
     const auto bins = static_cast<double>(options_.bins);
     if (options_.binning == "hard") {
       const Tensor of = ((probs.detach() * bins).ceil() - 1.0).clamp(0.0, bins - 1.0);
-      return (of == bin).to(probs.scalar_type());
+      return {{.bins = of.to(at::kLong), .share = at::ones({}, probs.options())}};
     }
     const Tensor centre = (probs * bins - 0.5).clamp(0.0, bins - 1.0);
-    return (1.0 - (centre - bin).abs()).clamp_min(0.0);
+    const Tensor low = centre.detach().floor();
+    const Tensor share = centre - low;
+    return {{.bins = low.to(at::kLong), .share = 1.0 - share},
+            {.bins = (low + 1.0).clamp_max(bins - 1.0).to(at::kLong), .share = share}};
   }
 
   MarginalErrorOptions options_;

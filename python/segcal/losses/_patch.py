@@ -17,7 +17,8 @@ Position: TypeAlias = "tuple[int, ...]"
 
 def offsets(size: int, axes: int) -> Iterator[Position]:
     """All positions of a patch of `size` voxels per axis, the centre in the middle."""
-    return itertools.product(range(size), repeat=axes)
+    # torch.compile understands products of arguments, and not `repeat`.
+    return itertools.product(*[range(size)] * axes)
 
 
 def gaussian_weights(size: int, axes: int, sigma: float) -> dict[Position, float]:

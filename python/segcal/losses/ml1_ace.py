@@ -33,13 +33,14 @@ class MarginalAverageCalibrationError(SegmentationLoss):
         self.dice = dice
         self.include_background = include_background
 
-    def membership(self, probs: Tensor, index: int) -> Tensor:
-        """How much every probability belongs to bin `index`."""
+    def memberships(self, probs: Tensor) -> list[tuple[Tensor, Tensor | float]]:
+        """The bins that a probability belongs to, as their numbers, and how much to each."""
         if self.binning == "hard":
-            bins = ((probs.detach() * self.bins).ceil() - 1.0).clamp(0, self.bins - 1)
-            return (bins == index).to(probs.dtype)
+            return [(((probs * self.bins).ceil() - 1.0).clamp(0, self.bins - 1).long(), 1.0)]
         centre = (probs * self.bins - 0.5).clamp(0.0, self.bins - 1.0)
-        return (1.0 - (centre - index).abs()).clamp(min=0.0)
+        low = centre.detach().floor()
+        share = centre - low
+        return [(low.long(), 1.0 - share), ((low + 1.0).clamp(max=self.bins - 1.0).long(), share)]
 
     def error(self, batch: Batch) -> Tensor:
         """Mean over images and classes of the mean gap of the bins that are not empty."""
@@ -47,17 +48,19 @@ class MarginalAverageCalibrationError(SegmentationLoss):
         probs, truth = batch.probs()[:, first:], batch.one_hot()[:, first:]
         if probs.shape[1] == 0:
             raise ValueError("include_background=False: there is no class beside the background")
-        voxels = tuple(range(2, probs.dim()))
-        gaps = torch.zeros(probs.shape[:2], dtype=probs.dtype, device=probs.device)
-        filled = torch.zeros_like(gaps)
-        for index in range(self.bins):
-            member = self.membership(probs, index) * batch.valid.unsqueeze(1)
-            mass = member.sum(voxels)
-            full = mass > 0
-            gap = (member * (probs - truth)).sum(voxels) / torch.where(full, mass, torch.ones_like(mass))
-            gaps = gaps + gap.abs()
-            filled = filled + full.to(gaps.dtype)
-        return (gaps / filled.clamp(min=1.0)).mean()
+        # One row per image and class. Sums are in double: a bin may hold most voxels of an image.
+        rows = probs.shape[0] * probs.shape[1]
+        gaps = torch.zeros(rows, self.bins, dtype=torch.float64, device=probs.device)
+        mass = torch.zeros_like(gaps)
+        valid = batch.valid.unsqueeze(1).expand_as(probs)
+        for bins, share in self.memberships(probs):
+            bins, member = bins.reshape(rows, -1), share * valid
+            gaps = gaps.scatter_add(1, bins, (member * (probs - truth)).reshape(rows, -1).double())
+            mass = mass.scatter_add(1, bins, member.reshape(rows, -1).double())
+        full = mass > 0
+        mean_gaps = gaps.abs() / torch.where(full, mass, torch.ones_like(mass))
+        of_rows = mean_gaps.sum(dim=1) / full.sum(dim=1).clamp(min=1)
+        return of_rows.mean().to(probs.dtype)
 
     def compute(self, batch: Batch) -> Tensor:
         loss = self.cross_entropy(batch) + self.lam * self.error(batch)
