@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// consumer_c MODEL: the README's C function, by a C compiler, against the installed library.
+// consumer_c MODEL: the C functions of the pages, by a C compiler, against the installed library.
 #include <math.h>
 #include <segcal/c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Of the README.
-int calibrate(const char* file,
-              const float* logits,
-              int64_t height,
-              int64_t width,
-              float* probabilities,
-              uint8_t* labels);
+// Of the README, and of docs/c.md.
+int calibrate(const char* file, const float* logits, const int64_t shape[3], float* probabilities);
+int calibrate_image(const char* file,
+                    const float* logits,
+                    int64_t height,
+                    int64_t width,
+                    float* probabilities,
+                    uint8_t* labels);
 
 enum { kHeight = 7, kWidth = 5, kVoxels = kHeight * kWidth };
 
@@ -48,14 +49,19 @@ int main(int argc, char** argv) {
   const size_t size = (size_t)(classes * kVoxels);
   float* logits = malloc(size * sizeof(float) + 1);
   float* probs = malloc(size * sizeof(float) + 1);
+  float* again = malloc(size * sizeof(float) + 1);
   uint8_t labels[kVoxels];
   for (size_t i = 0; i < size; ++i) logits[i] = (float)(i * 7919 % 1000) / 100.0f;
-  const int good = classes > 1 && calibrate(argv[1], logits, kHeight, kWidth, probs, labels) == 0 &&
-                   right(logits, probs, labels, classes) &&
-                   calibrate("no/such/model.json", logits, kHeight, kWidth, probs, labels) != 0 &&
-                   strstr(segcal_last_error(), "no/such/model.json") != NULL;
+  const int64_t shape[] = {classes, kHeight, kWidth};
+  const int good =
+      classes > 1 && calibrate_image(argv[1], logits, kHeight, kWidth, probs, labels) == 0 &&
+      right(logits, probs, labels, classes) && calibrate(argv[1], logits, shape, again) == 0 &&
+      memcmp(probs, again, size * sizeof(float)) == 0 &&
+      calibrate("no/such/model.json", logits, shape, again) != 0 &&
+      strstr(segcal_last_error(), "no/such/model.json") != NULL;
   free(logits);
   free(probs);
+  free(again);
   puts(good ? "consumer in C: ok" : "consumer in C: FAILED");
   return good ? 0 : 1;
 }

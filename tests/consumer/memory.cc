@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// consumer_memory FOLDER: the functions of the README on arrays in memory; leaves the same values
+// consumer_memory FOLDER: the functions of the pages on arrays in memory; leaves the same values
 // in files and the models fitted to them in FOLDER, for a byte comparison with the program's.
 #include <segcal/segcal.h>
 
@@ -11,7 +11,13 @@
 #include <string>
 #include <vector>
 
-// Defined in the README.
+// Defined in the README,
+segcal::Model FitAndApply(const float* logits,
+                          const uint8_t* labels,
+                          int64_t height,
+                          int64_t width,
+                          float* probabilities);
+// and in docs/cpp.md.
 segcal::Model Calibrate(const std::vector<const float*>& logits,
                         const std::vector<const uint8_t*>& labels,
                         const std::vector<std::string>& classes,
@@ -184,6 +190,17 @@ bool LabelsAreTheLargest(const std::vector<float>& probabilities,
   return true;
 }
 
+// The README's function fits and applies in one: what it does is what the two of docs/cpp.md do.
+bool ReadmeFitsAndApplies(const Image& image) {
+  std::vector<float> probabilities(image.logits.size());
+  const segcal::Model model =
+      FitAndApply(image.logits.data(), image.labels.data(), kHeight, kWidth, probabilities.data());
+  std::vector<float> deployed(image.logits.size());
+  std::vector<uint8_t> labels(kVoxels);
+  Deploy(model, image.logits.data(), kHeight, kWidth, deployed.data(), labels.data());
+  return model.report().nll_after < model.report().nll_before && probabilities == deployed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -208,6 +225,7 @@ int main(int argc, char** argv) {
   std::vector<uint8_t> decided(kVoxels);
   Deploy(model, logits[0], kHeight, kWidth, probabilities.data(), decided.data());
   const bool good = LabelsAreTheLargest(probabilities, decided) &&
+                    ReadmeFitsAndApplies(example.images[0]) &&
                     model.report().nll_after < model.report().nll_before;
   std::puts(good ? "consumer_memory: ok" : "consumer_memory: FAILED");
   return good ? 0 : 1;

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""readme_snippets.py README.md OUT: the C++ and C blocks of the README, verbatim, as OUT/snippet_<n>.cc and .c."""
+"""readme_snippets.py ROOT OUT: the C++ and C blocks of the pages, verbatim, as OUT/<page>_<n>.cc and .c."""
 
 import pathlib
 import re
 import sys
+
+PAGES = {"README.md": ("cpp", "c"), "docs/cpp.md": ("cpp",), "docs/c.md": ("c",)}
+ENDINGS = {"cpp": "cc", "c": "c"}
 
 
 def snippets(text, language):
@@ -11,15 +14,18 @@ def snippets(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def main(readme, out):
+def main(root, out):
     folder = pathlib.Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for language, ending in (("cpp", "cc"), ("c", "c")):
-        blocks = snippets(pathlib.Path(readme).read_text(encoding="utf-8"), language)
-        if not blocks:
-            sys.exit(f"{readme}: has no {language} block")
-        for number, block in enumerate(blocks):
-            (folder / f"snippet_{number}.{ending}").write_text(block, encoding="utf-8")
+    for page, languages in PAGES.items():
+        text = (pathlib.Path(root) / page).read_text(encoding="utf-8")
+        for language in languages:
+            blocks = snippets(text, language)
+            if not blocks:
+                sys.exit(f"{page}: has no {language} block")
+            for number, block in enumerate(blocks):
+                name = f"{pathlib.Path(page).stem}_{number}.{ENDINGS[language]}"
+                (folder / name).write_text(block, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ show_log_and_fail() {
   exit 1
 }
 
-python3 "$here/readme_snippets.py" "$here/../../README.md" "$scratch/snippets"
+python3 "$here/readme_snippets.py" "$here/../.." "$scratch/snippets"
 
 echo "find_package"
 configure by_cmake 0.2 || show_log_and_fail by_cmake
@@ -37,7 +37,7 @@ echo "models of arrays in memory are the program's, byte for byte"
 "$scratch/by_cmake/consumer_memory" "$scratch/memory" >"$scratch/memory.log" || show_log_and_fail memory
 "$prefix/bin/segcal" fit "$scratch/memory" -p 'cms_ap(z)' -o "$scratch/memory/program.json" >/dev/null
 for model in half strided mixed; do cmp "$scratch/memory/$model.json" "$scratch/memory/program.json"; done
-# The README's data set has a name of its own.
+# The data set of docs/cpp.md has a name of its own.
 sed 's/"name": "mine"/"name": ""/' "$scratch/memory/memory.json" | cmp - "$scratch/memory/program.json"
 
 echo "from C"
