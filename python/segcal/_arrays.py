@@ -73,7 +73,7 @@ def as_array(value: Any, name: str) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name}: a masked array; pass its data, and its mask as mask= (true where voxels count)")
     if not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "__dlpack__"):
-        value = np.from_dlpack(value)
+        value = _from_dlpack(value, name)
     array = np.asarray(value)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise ValueError(f"{name}: {array.dtype} values; floats of 16, 32 or 64 bits, whole numbers or bool are required")
@@ -82,6 +82,13 @@ def as_array(value: Any, name: str) -> Any:
     if any(stride % array.itemsize for stride in array.strides):
         array = array.copy()  # fields of records: steps that are no whole number of elements
     return array
+
+
+def _from_dlpack(value: Any, name: str) -> Any:
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:  # another device, or a type that NumPy lacks
+        raise ValueError(f"{name}: {type(value).__name__} cannot be taken over by DLPack: {error}") from error
 
 
 def _from_tensor(tensor: Any, name: str) -> Any:

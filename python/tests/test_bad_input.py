@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import segcal
 from data import draw
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -212,6 +212,64 @@ def test_evaluations_and_studies_of_anything_return_or_raise(logits, labels):
             call()
         except (ValueError, TypeError) as error:
             assert str(error)
+
+
+@st.composite
+def views(draw_one, size, shape):
+    """Where a view of a buffer lies: its first element and its steps, of any sign, inside the buffer."""
+    steps = draw_one(st.tuples(*[st.integers(-12, 12) for _ in shape]))
+    reach = [step * (extent - 1) for step, extent in zip(steps, shape)]
+    low, high = -sum(min(r, 0) for r in reach), size - 1 - sum(max(r, 0) for r in reach)
+    assume(low <= high)
+    return draw_one(st.integers(low, high)), steps
+
+
+@given(shape=st.tuples(st.just(3), st.integers(1, 5), st.integers(1, 6)), data=st.data())
+def test_views_of_one_buffer_are_apart_or_refused(model, shape, data):
+    """Input and output anywhere in the same memory: nothing is written but the output, and that is right."""
+    buffer = np.random.default_rng(0).normal(0, 3, 600).astype(np.float32)
+    before = buffer.copy()
+
+    def view(of):
+        start, steps = data.draw(views(of.size, shape))
+        return np.lib.stride_tricks.as_strided(of[start:], shape, [4 * step for step in steps])
+    logits, out = view(buffer), view(buffer)
+    expected = model.predict_proba(logits.copy())
+    try:
+        model.predict_proba(logits, out=out)
+    except ValueError as error:
+        assert "overlaps" in str(error) or "one place" in str(error)
+        np.testing.assert_array_equal(buffer, before)
+        return
+    np.testing.assert_array_equal(out, expected)
+    out[...] = 0
+    untouched = before.copy()
+    untouched[buffer == 0] = 0
+    np.testing.assert_array_equal(buffer, untouched)
+
+
+class Exporter:
+    """What a package that speaks DLPack hands over, or fails to."""
+
+    def __init__(self, capsule=None, error=None, device=(1, 0)):
+        self.capsule, self.error, self.device = capsule, error, device
+
+    def __dlpack__(self, **_):
+        if self.error is not None:
+            raise self.error
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+@pytest.mark.parametrize("exporter", [Exporter("no capsule"), Exporter(error=BufferError("busy")),
+                                      Exporter(error=RuntimeError("no")), Exporter(device=(2, 0), error=BufferError("cuda"))])
+def test_what_cannot_be_taken_over_is_refused(model, exporter):
+    for call in (lambda: model.predict_proba(exporter), lambda: segcal.fit(exporter, LABELS, "ts"),
+                 lambda: segcal.metrics.ece(exporter, LABELS)):
+        with pytest.raises(ValueError, match="logits: Exporter"):
+            call()
 
 
 @pytest.mark.parametrize("step", [2**62, -2**62, 2**60])
