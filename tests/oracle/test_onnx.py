@@ -7,21 +7,29 @@ input is within rounding of it: such voxels are those where the program's own ou
 """
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx_models import IMAGE_CHANNELS, PROPERTIES, preserved, write_model
+from onnx_models import IMAGE_CHANNELS, PROPERTIES, preserved, steps, write_model
 from onnx_runtime import applied, export, installed, started  # noqa: F401, fixtures
 from program import fit, run, small_dataset
 
 METHODS = [*PROPERTIES, "selective", "selective+ts", "selective+cms_ap", "selective+dc"]
 STEPS = ("irm", "irova", "hist", "meta", "meta_star", "selective")
 TOLERANCE = 1e-5
-# No control flow, and nothing whose output has a size that depends on values.
+# No control flow, and nothing whose output has a size that depends on values; docs/onnx.md has the list, too.
 WANTED = {"Abs", "Add", "ArgMax", "Cast", "Clip", "Concat", "Conv", "CumSum", "Div", "Equal", "Exp", "Gather",
           "Greater", "Identity", "Less", "LessOrEqual", "Log", "LogSoftmax", "Max", "Min", "Mul", "Neg", "Range",
           "ReduceMax", "ReduceMean", "ReduceSum", "Relu", "ScatterElements", "Shape", "Sigmoid", "Slice", "Softmax",
           "Sqrt", "Squeeze", "Sub", "TopK", "Where"}
+
+
+def test_page_lists_the_operators():
+    page = (Path(__file__).parents[2] / "docs" / "onnx.md").read_text()
+    listed = page.split("All operators there are")[1].split("All of them stand")[0]
+    assert set(re.findall(r"`(\w+)`", listed)) == WANTED
 
 
 def make_logits(rng, classes, shape, dtype):
@@ -87,6 +95,8 @@ def check(runtime, folder, name, classes, shape, dtype, options=(), seed=1):
     results = applied(model, cases, folder / "data", classes, images=inputs.get("image"))
     answer, outputs = runtime.run(graph, inputs, folder)
     assert set(answer["operators"]) <= WANTED
+    assert answer["varying"] == [], "not a constant, as TensorRT wants it"
+    assert "DOUBLE" not in answer["types"], "which many devices lack"
     compare(name, results[:2], outputs, [on_a_step(results[k], results[2 + k::2]) for k in range(2)])
     return answer, outputs
 
@@ -109,6 +119,22 @@ def test_graph_does_what_apply_does(runtime, tmp_path, name, classes, shape, dty
 def test_newer_operators_do_the_same(runtime, tmp_path, name, opset):
     answer, _ = check(runtime, tmp_path, name, 5, (9, 12), np.float32, ["--opset", opset])
     assert answer["opset"] == opset
+
+
+@pytest.mark.parametrize("name", ["irm", "irova"])
+def test_isotonic_maps_of_a_thousand_steps_are_searched(runtime, tmp_path, name):
+    """By the step that holds a value, not by the one whose end is nearest, which on such maps is another for one in five."""
+    rng = np.random.default_rng(7)
+    model = write_model(tmp_path / "model.json", name, 2)
+    content = json.loads(model.read_text())
+    content["parameters"]["maps"] = [steps(rng, 1024) for _ in content["parameters"]["maps"]]
+    model.write_text(json.dumps(content))
+    graph = export(model, tmp_path / "graph.onnx")
+    logits = [make_logits(rng, 2, (60, 50), np.float32)]
+    cases = [logits, *([moved(logits[0], times)] for times in range(4))]
+    results = applied(model, cases, tmp_path / "data", 2)
+    _, outputs = runtime.run(graph, {"logits": logits[0][None]}, tmp_path)
+    compare(name, results[:1], outputs, [on_a_step(results[0], results[1:])])
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 4), (4, 5), (5, 4), (2, 3, 6)])
@@ -157,6 +183,7 @@ def test_members_are_pooled_inside(runtime, tmp_path, kind, pooling, members, po
                   for m in range(members)}
         answer, outputs = runtime.run(graph, inputs, folder)
         assert answer["inputs"] == sorted(inputs)
+        assert ("DOUBLE" in answer["types"]) == (members > 1 and pool_in == "f64")
         compare(name, expected, outputs)
 
 
