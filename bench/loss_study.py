@@ -54,18 +54,21 @@ def train(arguments, folder, configuration, seed):
     run(arguments, "train", arguments.dataset, "-o", folder, "--loss", loss, *words, "--seed", seed, *resume, *arguments.train)
 
 
-def measure(arguments, folder):
+def measure(arguments, folder, calibrated):
     """Of the uncalibrated prediction and every calibrator: metrics by split and by set of metrics."""
     predictions, models = folder / "predictions", folder / "models"
     shutil.rmtree(predictions, ignore_errors=True)
     run(arguments, "predict", folder / "network", arguments.folder / "held.json", "-o", predictions, "--dtype", "float16")
-    run(arguments, "fit", predictions, "-p", arguments.pipelines, "-o", models, "--search", 0, "--force")
+    groups = {"paper": PAPER}
+    if calibrated:
+        run(arguments, "fit", predictions, "-p", arguments.pipelines, "-o", models, "--search", 0, "--force")
+        groups["all"] = ["-m", models, *ALL_VOXELS]
     content = json.loads((predictions / "dataset.json").read_text())
     found = {}
     for split in ("test", "shift"):
         if not any(case["split"] == split for case in content["cases"]):
             continue
-        for name, options in (("paper", PAPER), ("all", ["-m", models, *ALL_VOXELS])):
+        for name, options in groups.items():
             text = run(arguments, "evaluate", predictions, "-p", "none(z)", "--split", split, "--json", *options)
             found[f"{split} {name}"] = {p["pipeline"]: {"mean": p["mean"], "cases": [c["metrics"] for c in p["metric_per_case"]]}
                                         for p in json.loads(text)["pipelines"]}
@@ -79,7 +82,7 @@ def main():
     parser.add_argument("dataset", type=Path, help="splits train, validation, calibration, test and perhaps shift")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--losses", default=LOSSES)
-    parser.add_argument("--ablation", action="store_true", help="variants of nacl beside the losses")
+    parser.add_argument("--ablation", action="store_true", help="variants of nacl beside the losses, without calibrators")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--pipelines", default="ts(z),vs(z),dc(z),cms_ap(z),lts(z)")
@@ -101,7 +104,8 @@ def main():
             if (folder / "metrics.json").exists():
                 continue
             train(arguments, folder / "network", configuration, seed)
-            result = {"configuration": configuration, "seed": seed, "train": arguments.train, "metrics": measure(arguments, folder)}
+            result = {"configuration": configuration, "seed": seed, "train": arguments.train,
+                      "metrics": measure(arguments, folder, configuration not in ABLATION)}
             (folder / "new.json").write_text(json.dumps(result))
             (folder / "new.json").rename(folder / "metrics.json")
             print(f"{configuration}, seed {seed}: done", flush=True)

@@ -3,7 +3,7 @@
 
     bench/loss_tables.py FOLDER...
 
-Losses that not all seeds of a folder have are left out of it, so that a study can be looked at while it runs.
+Of a study that is not finished, the seeds that all of its losses have are shown, and the variants of as many seeds.
 """
 
 import json
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from loss_study import ABLATION, LOSSES
 
 # Name, header, digits, whether high is good: as Table 1 of the paper has them.
 PAPER = [("dsc", "DSC", 3, True), ("hd95", "HD95", 2, False), ("ece", "ECE", 3, False), ("classwise_ece", "CECE", 3, False)]
@@ -18,13 +19,24 @@ POST_HOC = [("nll", "NLL", 4), ("ece", "ECE", 4)]
 
 
 def load(folder):
-    """Name of the loss: what its seeds gave. Only losses with all seeds."""
+    """Name of the loss or variant: what its seeds gave, by seed."""
     found = {}
-    for path in sorted(folder.glob("*/metrics.json"), key=lambda p: p.stat().st_mtime):
+    for path in folder.glob("*/metrics.json"):
         content = json.loads(path.read_text())
-        found.setdefault(content["configuration"], []).append(content["metrics"])
-    most = max(len(seeds) for seeds in found.values())
-    return {name: seeds for name, seeds in found.items() if len(seeds) == most}, most
+        found.setdefault(content["configuration"], {})[content["seed"]] = content["metrics"]
+    return found
+
+
+def common_seeds(results, names):
+    """The seeds that all of the names have, and of each what these gave."""
+    seeds = sorted(set.intersection(*(set(results[name]) for name in names)))
+    return seeds, {name: [results[name][seed] for seed in seeds] for name in names}
+
+
+def in_order(names):
+    """As bench/loss_study.py lists them, others behind."""
+    listed = [*LOSSES.split(","), *ABLATION]
+    return sorted(names, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 
 def number(value):
@@ -115,22 +127,27 @@ def table_of_calibrators(results, group, metric, digits):
     return markdown(["loss", *(f"`{pipeline}`" for pipeline in pipelines)], rows)
 
 
-def variants(results, base="nacl"):
-    """The losses, and the variants of one of them, that one first."""
-    losses = {name: seeds for name, seeds in results.items() if " " not in name}
-    changed = {name: seeds for name, seeds in results.items() if name.startswith(base + " ")}
-    return losses, {base: results[base], **changed} if changed and base in results else {}
+def losses_and_variants(results, base="nacl"):
+    """The names of losses, and of the variants of one of them, that one first."""
+    changed = [name for name in results if name.startswith(base + " ")]
+    return [name for name in results if " " not in name], [base, *changed] if changed and base in results else []
+
+
+def show_variants(folder, results, names):
+    seeds, chosen = common_seeds(results, names)
+    print(f"\n### Variants of nacl on {folder}, seeds {seeds}\n")
+    print(table_of_losses({folder: chosen}, "test paper"))
 
 
 def main():
-    loaded = {folder.name: load(folder) for folder in map(Path, sys.argv[1:])}
     sets = {}
-    for name, (results, seeds) in loaded.items():
-        sets[name], changed = variants(results)
-        print(f"{name}: {len(sets[name])} losses, {seeds} seeds")
+    for folder in map(Path, sys.argv[1:]):
+        results = load(folder)
+        names, changed = losses_and_variants(results)
+        seeds, sets[folder.name] = common_seeds(results, in_order(names))
+        print(f"{folder.name}: {len(names)} losses, seeds {seeds}")
         if changed:
-            print(f"\n### Variants of nacl on {name}\n")
-            print(table_of_losses({name: changed}, "test paper"))
+            show_variants(folder.name, results, in_order(changed))
     for group, header in (("test paper", "test"), ("shift paper", "shift")):
         shown = {name: results for name, results in sets.items() if group in next(iter(results.values()))[0]}
         if shown:
