@@ -66,6 +66,18 @@ def test_members_differ_and_the_seed_decides(photos, networks, tmp_path):
 
 
 @needs_torch
+def test_the_network_of_the_paper_learns_volumes_plane_by_plane(tmp_path):
+    scans = tmp_path / "scans"
+    run("simulate", scans, "--images", "--preset", "brain", "--cases", 10, "--size", "2x16x16", "--quiet")
+    run("train", scans, "--preset", "s4", "-o", tmp_path / "run", "--epochs", 1, "--patch", "16x16", "--quiet")
+    network = json.loads((tmp_path / "run" / "training.json").read_text())["network"]
+    assert (network["axes"], network["width"], network["depth"]) == (2, 32, 5)
+    run("predict", tmp_path / "run", scans, "--split", "test", "-o", tmp_path / "out", "--quiet")
+    assert {np.load(path).shape for path in (tmp_path / "out" / "logits" / "m0").iterdir()} == {(5, 2, 16, 16)}
+    assert "--preset" in fails(2, "train", scans, "--preset", "s4", "--width", 8, "-o", tmp_path / "other")
+
+
+@needs_torch
 def test_corruption_on_the_way_is_that_of_corrupt(photos, networks, tmp_path):
     folder, _ = networks
     run("corrupt", photos, "-o", tmp_path / "images", "--severity", "strong", "--seed", 3, "--quiet")

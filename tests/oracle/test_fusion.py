@@ -28,8 +28,8 @@ def weights(method, p, ridge):
     return p if method == "svwv" else np.ones(len(p))
 
 
-def fuse(labels, p, method, ridge=0.1, background=0, classes=CLASSES):
-    """Fused label of every voxel, and whether two labels were too close to call."""
+def fuse(labels, p, method, ridge=0.1, background=0, classes=CLASSES, gap=1e-9):
+    """Fused label of every voxel, and whether two labels were too close to call: within a gap of their weights."""
     fused = np.zeros(labels.shape[1:], int)
     close = np.zeros(labels.shape[1:], bool)
     for at in np.ndindex(fused.shape):
@@ -38,7 +38,7 @@ def fuse(labels, p, method, ridge=0.1, background=0, classes=CLASSES):
         scores = np.array([w[votes == c].sum() for c in range(classes)])
         order = np.sort(scores)
         fused[at] = np.argmax(scores)
-        close[at] = order[-1] - order[-2] < 1e-9
+        close[at] = order[-1] - order[-2] < gap
         if method == "majority" and 2 * order[-1] < w.sum() - 1e-12:
             fused[at] = background
     return fused, close
@@ -90,6 +90,21 @@ def test_label_maps_with_reliabilities(tmp_path, method, shape):
     wrong = found != expected
     # Where two labels are equally heavy, the lower one wins, but sums may differ in the last bit.
     assert not np.any(wrong & ~close)
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 1e-3, 10.0])
+def test_joint_fusion_is_the_solution_of_its_matrix(tmp_path, ridge):
+    """Also where little but the ridge keeps the matrix from being singular, and where one candidate cannot be wrong."""
+    entry, _, labels, p = votes_case(tmp_path, "a", (23, 19), n=7, seed=2)
+    rows = np.load(tmp_path / "a_p3.npy")
+    rows[:, 5:9] = np.array([-30.0, 30.0])[:, None, None]
+    np.save(tmp_path / "a_p3.npy", rows)
+    p[3, 5:9] = 1.0 - 1.0 / (1.0 + np.exp(60.0))
+    run("fuse", describe(tmp_path, [entry], CLASSES), "--ridge", ridge, "-o", tmp_path / "out", "--quiet")
+    # The condition number of the matrix is n / ridge.
+    expected, close = fuse(labels, p, "jlf", ridge=ridge, gap=1e-14 / ridge + 1e-9)
+    assert np.mean(close) < 0.3
+    assert np.array_equal(read(tmp_path / "out", "a")[~close], expected[~close])
 
 
 @pytest.mark.parametrize("bare", [False, True], ids=["two rows", "one map"])
