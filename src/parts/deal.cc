@@ -2,33 +2,17 @@
 #include "parts/deal.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <numeric>
 #include <set>
-#include <tuple>
 
+#include "core/deal.h"
 #include "core/text_hash.h"
 #include "core/throw.h"
 #include "data/array_source.h"
+#include "data/case_bytes.h"
 
 namespace segcal {
 namespace {
-
-// What cannot be read fails where it is read, with a better message.
-int64_t SourceBytes(const Dataset& dataset, const ArraySource& source) {
-  int64_t bytes = 0;
-  if (source.in_memory()) {
-    bytes = ElementSize(source.view().dtype);
-    for (const int64_t side : source.view().shape) bytes *= side;
-  }
-  for (const std::string& path : FullPaths(dataset, source)) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path, error);
-    if (!error) bytes += static_cast<int64_t>(size);
-  }
-  return bytes;
-}
 
 std::string DescribeSource(const Dataset& dataset, const ArraySource& source) {
   if (source.empty()) return "-";
@@ -63,10 +47,7 @@ std::vector<std::vector<size_t>> GroupedCases(const Dataset& dataset) {
 
 int64_t GroupBytes(const Dataset& dataset, const std::vector<size_t>& cases) {
   int64_t bytes = 0;
-  for (const size_t c : cases) {
-    for (const ArraySource& member : dataset.cases[c].members)
-      bytes += SourceBytes(dataset, member);
-  }
+  for (const size_t c : cases) bytes += PredictionBytes(dataset, dataset.cases[c]);
   return bytes;
 }
 
@@ -77,24 +58,6 @@ void CheckPart(const Part& part) {
   Throw(ErrorCode::kInvalidArgument,
         "part {}: a number from 1 to the number of parts is required, such as 3/10",
         Name(part));
-}
-
-std::vector<int64_t> DealBySize(const std::vector<int64_t>& sizes, int64_t num_parts) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(
-      order.begin(), order.end(), [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
-  // What a part has so far: its size, its items, its number.
-  std::set<std::tuple<int64_t, int64_t, int64_t>> parts;
-  for (int64_t p = 0; p < std::min(num_parts, std::ssize(sizes)); ++p) parts.insert({0, 0, p});
-  std::vector<int64_t> dealt(sizes.size());
-  for (const size_t item : order) {
-    const auto [size, items, part] = *parts.begin();
-    parts.erase(parts.begin());
-    dealt[item] = part;
-    parts.insert({size + sizes[item], items + 1, part});
-  }
-  return dealt;
 }
 
 uint64_t HashDataset(const Dataset& dataset) {

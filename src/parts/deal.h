@@ -3,16 +3,11 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "segcal/dataset.h"
 #include "segcal/parts.h"
 
 namespace segcal {
-
-// Deals items to parts by size, the largest first, each to the part that has least so far: the part
-// of every item, from 0. The same for the same sizes.
-std::vector<int64_t> DealBySize(const std::vector<int64_t>& sizes, int64_t num_parts);
 
 // An Error if there is no such part.
 void CheckPart(const Part& part);
