@@ -11,7 +11,7 @@ namespace segcal {
 
 // What a long computation keeps so that it can go on after it was killed: one JSON file, replaced
 // whole at every Save, so it is always one that can be read. Parts have names: the stages of a
-// composition keep their own.
+// composition keep their own. Of ranks (core/ranks.h) the first alone reads and writes it.
 class Checkpoint {
  public:
   // `problem` identifies what is computed. With `resume` the file is read if it is there, and an
@@ -26,7 +26,7 @@ class Checkpoint {
   void Save(const std::string& part, const Json& state);
 
  private:
-  void Read();
+  void Read(const std::string& text);
 
   std::string path_;
   uint64_t problem_;

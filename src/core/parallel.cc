@@ -14,7 +14,14 @@
 
 namespace segcal {
 
+namespace {
+std::atomic<int> g_most_threads{0};
+}  // namespace
+
+void LimitAvailableThreads(int most) noexcept { g_most_threads.store(most); }
+
 int AvailableThreads() noexcept {
+  if (const int most = g_most_threads.load(); most > 0) return most;
   cpu_set_t set;
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;

@@ -8,6 +8,8 @@ namespace segcal {
 
 // The machine's cores as this process may use them (its affinity mask), at least 1.
 int AvailableThreads() noexcept;
+// Fewer, where processes that work together share a machine; 0: all again.
+void LimitAvailableThreads(int most) noexcept;
 
 // Runs work(item, worker) for item = 0 .. num_items-1 on up to `num_threads` threads (0: all
 // available), this one and others that stand ready (core/parallel_pool.h), worker in

@@ -23,6 +23,16 @@ class SumWriter {
     if (std::endian::native != std::endian::little) std::reverse(raw, raw + sizeof(T));
     bytes_.append(raw, sizeof(T));
   }
+  // Their number, which is known or put before, is not among the bytes.
+  template <class T>
+  requires std::is_trivially_copyable_v<T>
+  void PutRow(const T* numbers, int64_t count) {
+    if (std::endian::native == std::endian::little) {
+      bytes_.append(reinterpret_cast<const char*>(numbers), static_cast<size_t>(count) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < count; ++i) Put(numbers[i]);
+    }
+  }
   const std::string& Bytes() const noexcept { return bytes_; }
 
  private:
@@ -45,6 +55,15 @@ class SumReader {
       T number;
       std::memcpy(&number, raw, sizeof(T));
       return number;
+    }
+  }
+  template <class T>
+  requires std::is_trivially_copyable_v<T>
+  void TakeRow(T* numbers, int64_t count) {
+    if (std::endian::native == std::endian::little) {
+      TakeRaw(reinterpret_cast<char*>(numbers), static_cast<size_t>(count) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < count; ++i) numbers[i] = Take<T>();
     }
   }
   // Of things that take at least a byte each: no more than there are bytes left.

@@ -39,6 +39,12 @@ concept HasSumFields = requires {
   T::SumFields();
 };
 
+// Whether sums can go to another machine; those of tests and of one case alone need not.
+template <class T>
+concept HasSumBytes = HasSumFields<T> || requires(const T& sums, SumWriter* out) {
+  sums.Pack(out);
+};
+
 template <class T>
 void MergeSums(const T& from, T* to);
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "core/ranks.h"
 #include "core/sums.h"
 #include "data/sample.h"
 #include "data/stream.h"
@@ -20,8 +22,8 @@ namespace segcal {
 // as if each were another machine. Tests set it; results must not change.
 inline std::atomic<bool> reduce_through_bytes{false};
 
-// One accumulator per worker, made at its first use, and their total: the one place where what
-// threads have added up comes together, and where other machines would join.
+// One accumulator per worker, made at its first use, and their total: where what threads have added
+// up comes together.
 template <class Sums>
 class WorkerSums {
  public:
@@ -56,13 +58,8 @@ class WorkerSums {
   }
 
  private:
-  static constexpr bool kHasBytes =
-      HasSumFields<Sums> || requires(const Sums& sums, SumWriter* out) {
-    sums.Pack(out);
-  };
-
   void SendThroughBytes() {
-    if constexpr (kHasBytes) {
+    if constexpr (HasSumBytes<Sums>) {
       for (std::optional<Sums>& part : sums_) {
         if (!part) continue;
         const std::string bytes = PackedSums(*part);
@@ -96,7 +93,9 @@ auto ReduceItems(int64_t num_items, int num_threads, const Make& make, const Wor
   return sums.TakeTotal();
 }
 
-// The total of add(block, case, tile buffer, sums) over the blocks of a stream.
+// The total of add(block, case, tile buffer, sums) over the blocks of a stream: each rank goes
+// through its own cases, and all have the total of all. The one place where passes of several
+// machines come together.
 template <class Make, class AddBlock>
 auto ReduceBlocks(const CaseStream& stream,
                   const std::string& stage,
@@ -105,14 +104,19 @@ auto ReduceBlocks(const CaseStream& stream,
                   const CaseStream::CaseVisitor& on_case_end = {}) {
   WorkerSums<decltype(make())> sums(stream.num_workers(), make);
   std::vector<TileBuffer> buffers(static_cast<size_t>(stream.num_workers()));
-  stream.ForEachBlock(
-      stage,
-      [&](VoxelBlock& block, int64_t case_index, int worker) {
-        auto& mine = sums.At(worker);
-        add(block, case_index, &buffers[static_cast<size_t>(worker)], &mine);
-        FlushSums(&mine);
-      },
-      on_case_end);
+  const std::exception_ptr failure = FailureOf([&] {
+    stream.ForEachOwnBlock(
+        stage,
+        [&](VoxelBlock& block, int64_t case_index, int worker) {
+          auto& mine = sums.At(worker);
+          add(block, case_index, &buffers[static_cast<size_t>(worker)], &mine);
+          FlushSums(&mine);
+        },
+        on_case_end);
+  });
+  if constexpr (HasSumBytes<decltype(make())>) {
+    if (NumRanks() > 1) return JoinRanks(stage, failure, make, sums.TakeTotal());
+  }
   return sums.TakeTotal();
 }
 

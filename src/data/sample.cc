@@ -5,7 +5,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "core/parallel.h"
+#include "core/ranks.h"
 #include "core/rng.h"
 
 namespace segcal {
@@ -31,6 +31,12 @@ std::vector<int64_t> DrawStratified(int64_t total, int64_t wanted, Rng rng) {
 int64_t BytesPerTile(int64_t num_classes) {
   return kTileVoxels * (num_classes * int64_t{sizeof(float)} +
                         int64_t{sizeof(double) + sizeof(uint16_t) + sizeof(int32_t)});
+}
+
+int64_t MaxTiles(const CaseStream& stream, int64_t max_voxels) {
+  const int64_t affordable =
+      stream.options().memory / 8 / BytesPerTile(stream.dataset().num_classes());
+  return std::max<int64_t>(1, std::min(max_voxels / kTileVoxels, affordable));
 }
 
 TileSample SampleCase(
@@ -76,24 +82,65 @@ void TileSample::Append(TileSample&& other) {
   tiles_.insert(tiles_.end(), other.tiles_.begin(), other.tiles_.end());
 }
 
+void TileSample::Pack(SumWriter* out) const {
+  out->Put(num_tiles());
+  for (const Tile& tile : tiles_) {
+    for (const int64_t number : {tile.num_classes, tile.count, tile.first_voxel}) out->Put(number);
+    out->PutRow(tile.logits, tile.num_classes * kTileVoxels);
+    out->PutRow(tile.offset, kTileVoxels);
+    out->PutRow(tile.decision, kTileVoxels);
+    out->PutRow(tile.labels, kTileVoxels);
+  }
+}
+
+void TileSample::Unpack(SumReader* in) {
+  std::vector<float> logits;
+  std::vector<double> offset(kTileVoxels);
+  std::vector<uint16_t> decision(kTileVoxels);
+  std::vector<int32_t> labels(kTileVoxels);
+  for (int64_t left = in->TakeCount(); left > 0; --left) {
+    Tile tile;
+    for (int64_t* number : {&tile.num_classes, &tile.count, &tile.first_voxel})
+      *number = in->Take<int64_t>();
+    logits.resize(static_cast<size_t>(tile.num_classes * kTileVoxels));
+    in->TakeRow(logits.data(), std::ssize(logits));
+    in->TakeRow(offset.data(), kTileVoxels);
+    in->TakeRow(decision.data(), kTileVoxels);
+    in->TakeRow(labels.data(), kTileVoxels);
+    tile.logits = logits.data();
+    tile.offset = offset.data();
+    tile.decision = decision.data();
+    tile.labels = labels.data();
+    Add(tile);
+  }
+}
+
 TileSample SampleTiles(const CaseStream& stream,
                        const Pooling& pooling,
                        int64_t max_voxels,
                        uint64_t seed) {
-  const int64_t affordable =
-      stream.options().memory / 8 / BytesPerTile(stream.dataset().num_classes());
-  const int64_t max_tiles = std::max<int64_t>(1, std::min(max_voxels / kTileVoxels, affordable));
+  const int64_t max_tiles = MaxTiles(stream, max_voxels);
   const int64_t num_cases = stream.num_cases();
   const std::vector<int64_t> cases = DrawStratified(num_cases, max_tiles, Rng(seed, kCaseStream));
   const int64_t per_case = max_tiles / static_cast<int64_t>(cases.size());
-  std::vector<TileSample> parts(cases.size());
-  ParallelFor(static_cast<int64_t>(cases.size()), stream.num_workers(), [&](int64_t i, int) {
-    parts[static_cast<size_t>(i)] =
-        SampleCase(stream, pooling, cases[static_cast<size_t>(i)], per_case, seed);
-  });
+  auto parts = MakeAndShare<TileSample>(
+      "sample tiles",
+      std::ssize(cases),
+      stream.num_workers(),
+      [&](int64_t i) { return stream.IsOwn(cases[static_cast<size_t>(i)]); },
+      [&](int64_t i) {
+        return SampleCase(stream, pooling, cases[static_cast<size_t>(i)], per_case, seed);
+      });
   TileSample sample;
   for (TileSample& part : parts) sample.Append(std::move(part));
   return sample;
+}
+
+TileSample SampleTilesOfCase(const CaseStream& stream,
+                             const Pooling& pooling,
+                             int64_t max_voxels,
+                             uint64_t seed) {
+  return SampleCase(stream, pooling, 0, MaxTiles(stream, max_voxels), seed);
 }
 
 }  // namespace segcal

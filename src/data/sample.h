@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/aligned.h"
+#include "core/sum_bytes.h"
 #include "data/stream.h"
 
 namespace segcal {
@@ -19,6 +20,9 @@ class TileSample {
   void Add(const Tile& tile);
   void Append(TileSample&& other);
 
+  void Pack(SumWriter* out) const;
+  void Unpack(SumReader* in);
+
  private:
   std::vector<AlignedBuffer> memory_;
   std::vector<Tile> tiles_;
@@ -26,10 +30,16 @@ class TileSample {
 
 // At most max_voxels voxels, and at most an eighth of the stream's memory: the same number of tiles
 // from every case, each drawn at random from its stretch of the case; with more cases than tiles,
-// one tile of as many cases. Deterministic by seed for any thread count.
+// one tile of as many cases. Deterministic by seed for any thread count. Each rank (core/ranks.h)
+// reads its own cases, and all have the whole sample.
 TileSample SampleTiles(const CaseStream& stream,
                        const Pooling& pooling,
                        int64_t max_voxels,
                        uint64_t seed);
+// The same of the one case of a stream, for the rank that asks alone.
+TileSample SampleTilesOfCase(const CaseStream& stream,
+                             const Pooling& pooling,
+                             int64_t max_voxels,
+                             uint64_t seed);
 
 }  // namespace segcal

@@ -9,9 +9,12 @@
 #include <deque>
 #include <mutex>
 
+#include "core/deal.h"
 #include "core/parallel.h"
 #include "core/progress.h"
+#include "core/ranks.h"
 #include "core/throw.h"
+#include "data/case_bytes.h"
 #include "data/input_check.h"
 
 namespace segcal {
@@ -48,15 +51,32 @@ int64_t ResidentBytes(const CaseReader& reader) {
 
 }  // namespace
 
-// Cases that stay open between passes, because opening again would decode again. Bounded in bytes
-// and in files: a process may usually hold 1024.
+// What a stream and its subsets share: cases that stay open between passes, because opening again
+// would decode again, and whose cases they are. Bounded in bytes and in files: a process may
+// usually hold 1024.
 class CaseStream::Kept {
  public:
-  Kept(size_t num_cases, int64_t max_bytes) : readers_(num_cases), max_bytes_(max_bytes) {}
+  Kept(std::shared_ptr<const Dataset> dataset, int64_t max_bytes)
+      : dataset_(std::move(dataset)), readers_(dataset_->cases.size()), max_bytes_(max_bytes) {}
 
   std::shared_ptr<const CaseReader> Find(int64_t index) {
     const std::lock_guard lock(mutex_);
     return readers_[static_cast<size_t>(index)];
+  }
+
+  // The rank of every case. Each rank looks up the sizes of some.
+  const std::vector<int64_t>& Ranks() {
+    if (!ranks_.empty()) return ranks_;
+    const auto sizes = MakeAndShare<int64_t>(
+        "sizes of cases",
+        std::ssize(dataset_->cases),
+        /*threads=*/1,
+        [](int64_t i) { return i % NumRanks() == ThisRank(); },
+        [&](int64_t i) {
+          return PredictionBytes(*dataset_, dataset_->cases[static_cast<size_t>(i)]);
+        });
+    ranks_ = DealBySize(sizes, NumRanks());
+    return ranks_;
   }
 
   int passes() const noexcept { return passes_.load(); }
@@ -82,6 +102,8 @@ class CaseStream::Kept {
     return std::min(kMost, static_cast<int64_t>(limit.rlim_cur / 4));
   }
 
+  const std::shared_ptr<const Dataset> dataset_;  // of the stream that is no subset
+  std::vector<int64_t> ranks_;                    // of its cases, once asked for
   const int64_t max_files_ = MaxFiles();
   std::mutex mutex_;
   std::vector<std::shared_ptr<const CaseReader>> readers_;
@@ -92,12 +114,12 @@ class CaseStream::Kept {
 };
 
 CaseStream::CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options)
-    : dataset_(std::move(dataset)),
+    : dataset_(std::make_shared<const Dataset>(std::move(dataset))),
       options_(std::move(options)),
-      members_(ListMembers(dataset_, poolings)) {
+      members_(ListMembers(*dataset_, poolings)) {
   if (options_.threads <= 0) options_.threads = AvailableThreads();
   // A quarter for cases kept open, half for cases being decoded, the rest for blocks and sums.
-  kept_ = std::make_shared<Kept>(dataset_.cases.size(), options_.memory / 4);
+  kept_ = std::make_shared<Kept>(dataset_, options_.memory / 4);
 }
 
 CaseStream::~CaseStream() = default;
@@ -107,14 +129,13 @@ int64_t CaseStream::memory() const noexcept { return options_.memory / kept_->pa
 void CaseStream::ShareMemory(int passes) { kept_->SetPasses(std::max(1, passes)); }
 
 std::unique_ptr<CaseStream> CaseStream::Subset(const std::vector<int64_t>& cases) const {
-  Dataset dataset = dataset_;
+  Dataset dataset = *dataset_;
   dataset.cases.clear();
-  for (const int64_t c : cases) dataset.cases.push_back(dataset_.cases[static_cast<size_t>(c)]);
+  for (const int64_t c : cases) dataset.cases.push_back(dataset_->cases[static_cast<size_t>(c)]);
   auto subset = std::make_unique<CaseStream>(std::move(dataset), std::vector<Pooling>{}, options_);
   subset->members_ = members_;
   subset->kept_ = kept_;
-  for (const int64_t c : cases)
-    subset->kept_as_.push_back(kept_as_.empty() ? c : kept_as_[static_cast<size_t>(c)]);
+  for (const int64_t c : cases) subset->kept_as_.push_back(KeptAs(c));
   return subset;
 }
 
@@ -125,15 +146,19 @@ std::unique_ptr<CaseStream> CaseStream::Part(const std::vector<int64_t>& cases) 
   return part;
 }
 
+int64_t CaseStream::KeptAs(int64_t case_index) const {
+  return kept_as_.empty() ? case_index : kept_as_[static_cast<size_t>(case_index)];
+}
+
 std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
-  const int64_t kept_as = kept_as_.empty() ? case_index : kept_as_[static_cast<size_t>(case_index)];
+  const int64_t kept_as = KeptAs(case_index);
   if (auto reader = kept_->Find(kept_as)) return reader;
-  const Case& entry = dataset_.cases[static_cast<size_t>(case_index)];
+  const Case& entry = dataset_->cases[static_cast<size_t>(case_index)];
   const int64_t arrays = static_cast<int64_t>(entry.members.size()) + 2;
   const OpenOptions open{.key = {},
                          .memory_limit = memory() / 2 / (options_.threads * arrays),
                          .cache_dir = options_.cache_dir};
-  auto reader = std::make_shared<const CaseReader>(dataset_, entry, members_, open);
+  auto reader = std::make_shared<const CaseReader>(*dataset_, entry, members_, open);
   CheckInputKind(*reader);
   kept_->Offer(kept_as, reader);
   return reader;
@@ -298,6 +323,61 @@ void CaseStream::ForEachBlock(const std::string& stage,
   schedule.Report();
 }
 
+bool CaseStream::IsOwn(int64_t case_index) const {
+  if (NumRanks() == 1) return true;
+  return kept_->Ranks()[static_cast<size_t>(KeptAs(case_index))] == ThisRank();
+}
+
+std::vector<int64_t> CaseStream::OwnCases() const {
+  std::vector<int64_t> own;
+  for (int64_t c = 0; c < num_cases(); ++c) {
+    if (IsOwn(c)) own.push_back(c);
+  }
+  return own;
+}
+
+void CaseStream::ForEachOwnBlock(const std::string& stage,
+                                 const BlockVisitor& on_block,
+                                 const CaseVisitor& on_case_end) const {
+  if (NumRanks() == 1) return ForEachBlock(stage, on_block, on_case_end);
+  const std::vector<int64_t> own = OwnCases();
+  if (!own_) own_ = Subset(own);
+  const auto number = [&](int64_t c) { return own[static_cast<size_t>(c)]; };
+  own_->ForEachBlock(
+      stage,
+      [&](VoxelBlock& block, int64_t c, int worker) { on_block(block, number(c), worker); },
+      [&](int64_t c, const CaseReader& reader) {
+        if (on_case_end) on_case_end(number(c), reader);
+      });
+}
+
+namespace {
+
+// Why a case cannot be read; empty if it can.
+std::string WhyUnreadable(const Dataset& single,
+                          const std::vector<Pooling>& poolings,
+                          const StreamOptions& options,
+                          Excused excused) {
+  try {
+    const CaseStream stream(single, poolings, options);
+    std::vector<TileBuffer> buffers(static_cast<size_t>(stream.num_workers()));
+    stream.ForEachBlock("check " + single.cases[0].id, [&](VoxelBlock& block, int64_t, int worker) {
+      for (const Pooling& pooling : poolings) {
+        for (int64_t t = 0; t < block.num_tiles(); ++t) {
+          block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)], excused);
+        }
+      }
+    });
+  } catch (const Error& error) {
+    // Not the case's fault.
+    if (error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kCancelled) throw;
+    return fmt::format("{}: {}", single.cases[0].id, error.what());
+  }
+  return {};
+}
+
+}  // namespace
+
 Dataset WithoutBadCases(const Dataset& dataset,
                         const std::vector<Pooling>& poolings,
                         const StreamOptions& options,
@@ -305,25 +385,23 @@ Dataset WithoutBadCases(const Dataset& dataset,
                         Excused excused) {
   Dataset good = dataset;
   good.cases.clear();
-  Dataset single = good;
-  for (const Case& entry : dataset.cases) {
-    single.cases = {entry};
-    try {
-      const CaseStream stream(single, poolings, options);
-      std::vector<TileBuffer> buffers(static_cast<size_t>(stream.num_workers()));
-      stream.ForEachBlock("check " + entry.id, [&](VoxelBlock& block, int64_t, int worker) {
-        for (const Pooling& pooling : poolings) {
-          for (int64_t t = 0; t < block.num_tiles(); ++t) {
-            block.PoolTileInto(t, pooling, &buffers[static_cast<size_t>(worker)], excused);
-          }
-        }
+  const CaseStream all(dataset, poolings, options);
+  // One after the other: each is read by all threads.
+  const auto why = MakeAndShare<std::string>(
+      "check cases",
+      std::ssize(dataset.cases),
+      /*threads=*/1,
+      [&](int64_t c) { return all.IsOwn(c); },
+      [&](int64_t c) {
+        Dataset single = good;
+        single.cases = {dataset.cases[static_cast<size_t>(c)]};
+        return WhyUnreadable(single, poolings, options, excused);
       });
-      good.cases.push_back(entry);
-    } catch (const Error& error) {
-      // Not the case's fault.
-      if (error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kCancelled)
-        throw;
-      dropped->push_back(fmt::format("{}: {}", entry.id, error.what()));
+  for (size_t c = 0; c < dataset.cases.size(); ++c) {
+    if (why[c].empty()) {
+      good.cases.push_back(dataset.cases[c]);
+    } else {
+      dropped->push_back(why[c]);
     }
   }
   return good;

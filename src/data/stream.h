@@ -32,8 +32,8 @@ class CaseStream {
   CaseStream(Dataset dataset, const std::vector<Pooling>& poolings, StreamOptions options);
   ~CaseStream();
 
-  const Dataset& dataset() const noexcept { return dataset_; }
-  int64_t num_cases() const noexcept { return static_cast<int64_t>(dataset_.cases.size()); }
+  const Dataset& dataset() const noexcept { return *dataset_; }
+  int64_t num_cases() const noexcept { return static_cast<int64_t>(dataset_->cases.size()); }
   int num_workers() const noexcept { return options_.threads; }
   // What one of the passes that go on at the same time may keep resident.
   int64_t memory() const noexcept;
@@ -61,14 +61,27 @@ class CaseStream {
                     const BlockVisitor& on_block,
                     const CaseVisitor& on_case_end = {}) const;
 
+  // Whether a case is one of this rank's (core/ranks.h), as all are where it is alone. Cases are
+  // dealt by the size of their predictions; a subset leaves them with their ranks. Ranks that share
+  // work ask for the first time together.
+  bool IsOwn(int64_t case_index) const;
+  std::vector<int64_t> OwnCases() const;
+  // ForEachBlock over this rank's cases.
+  void ForEachOwnBlock(const std::string& stage,
+                       const BlockVisitor& on_block,
+                       const CaseVisitor& on_case_end = {}) const;
+
  private:
   class Kept;
 
-  Dataset dataset_;
+  int64_t KeptAs(int64_t case_index) const;
+
+  std::shared_ptr<const Dataset> dataset_;
   StreamOptions options_;
   std::vector<int64_t> members_;  // to open; empty: all
   std::shared_ptr<Kept> kept_;
-  std::vector<int64_t> kept_as_;  // the index of every case in kept_; empty: its own
+  std::vector<int64_t> kept_as_;             // the index of every case in kept_; empty: its own
+  mutable std::unique_ptr<CaseStream> own_;  // over the cases of this rank, once asked for
 };
 
 // Reads every case once and returns the data set without the cases that cannot be read; each is

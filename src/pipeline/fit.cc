@@ -7,6 +7,7 @@
 #include "calibrators/list.h"
 #include "core/checkpoint.h"
 #include "core/progress.h"
+#include "core/ranks.h"
 #include "core/text_hash.h"
 #include "core/throw.h"
 #include "kernels/dispatch.h"
@@ -159,12 +160,17 @@ std::string MachineText(const CaseStream& stream) {
   return fmt::format(" {} memory {}", ActiveTarget(), stream.memory());
 }
 
-// The model that this fit wrote before, if it is there.
+// The model that this fit wrote before, if it is there. The first rank looks for all.
 std::optional<Model> FindFinished(const CheckpointFile& checkpoint, const FitIdentity& fit) {
   if (!checkpoint.resume || checkpoint.finished.empty()) return std::nullopt;
-  if (!HoldsKind(checkpoint.finished, FileKind::kModel)) return std::nullopt;
-  Model model = Model::Load(checkpoint.finished);
-  return model.report().identity == fit.number() ? std::optional(std::move(model)) : std::nullopt;
+  std::optional<Model> found;
+  const std::string text = TextOfFirstRank("finished model", [&] {
+    if (!HoldsKind(checkpoint.finished, FileKind::kModel)) return std::string();
+    found = Model::Load(checkpoint.finished);
+    return found->report().identity == fit.number() ? found->ToJson() : std::string();
+  });
+  if (text.empty()) return std::nullopt;
+  return found ? found : Model::FromJson(text, checkpoint.finished);
 }
 
 // No method makes calibration worse without saying so. What shows no difference at the digits that

@@ -16,7 +16,7 @@ namespace {
 constexpr double kGoodRecall = 0.5;
 constexpr double kPoorRecall = 0.35;
 
-constexpr int kOracleSteps = 5;
+constexpr size_t kOracleSteps = 5;
 
 std::vector<double> CandidateTemperatures() {
   std::vector<double> candidates;
@@ -129,60 +129,50 @@ double OracleCaseError(const ByCorrectness& base, const Reliability& flat, doubl
 // Every number of the study for every case, then their means.
 class CaseErrors {
  public:
-  CaseErrors(size_t num_cases, std::vector<double> candidates)
-      : candidates_(std::move(candidates)),
-        ece_(candidates_.size(), std::vector<double>(num_cases)),
-        correct_(ece_),
-        wrong_(ece_),
-        base_ece_(num_cases),
-        base_correct_(num_cases),
-        base_wrong_(num_cases),
-        oracle_(kOracleSteps + 1, std::vector<double>(num_cases)) {}
+  explicit CaseErrors(std::vector<double> candidates) : candidates_(std::move(candidates)) {}
 
-  void Add(size_t c, const StudySums& sums) {
-    for (size_t k = 0; k < candidates_.size(); ++k) {
-      const ByCorrectness all = sums.At(k);
-      ece_[k][c] = all.Error();
-      correct_[k][c] = all.correct.Error();
-      wrong_[k][c] = all.wrong.Error();
-    }
-    base_ece_[c] = sums.base.Error();
-    base_correct_[c] = sums.base.correct.Error();
-    base_wrong_[c] = sums.base.wrong.Error();
-    for (size_t r = 0; r < oracle_.size(); ++r)
-      oracle_[r][c] = OracleCaseError(sums.base, sums.flat, RecallAt(r));
+  // Of one case: whole, correct and wrong of every candidate, the same of the base, the oracle's.
+  std::vector<double> Of(const StudySums& sums) const {
+    std::vector<double> errors;
+    const auto add = [&](const ByCorrectness& all) {
+      for (const double error : {all.Error(), all.correct.Error(), all.wrong.Error()})
+        errors.push_back(error);
+    };
+    for (size_t k = 0; k < candidates_.size(); ++k) add(sums.At(k));
+    add(sums.base);
+    for (size_t r = 0; r <= kOracleSteps; ++r)
+      errors.push_back(OracleCaseError(sums.base, sums.flat, RecallAt(r)));
+    return errors;
   }
 
-  SelectiveStudy Means(const StudySums& pooled) const {
+  SelectiveStudy Means(const std::vector<std::vector<double>>& cases,
+                       const StudySums& pooled) const {
+    const auto error = [&](size_t k, double temperature, const ByCorrectness& all) {
+      return SelectiveError{.temperature = temperature,
+                            .ece = Mean(cases, 3 * k),
+                            .pooled_ece = all.Error(),
+                            .correct_ece = Mean(cases, 3 * k + 1),
+                            .wrong_ece = Mean(cases, 3 * k + 2)};
+    };
+    const size_t n = candidates_.size();
     SelectiveStudy study;
-    study.base = {.temperature = 1.0,
-                  .ece = MeanOfDefined(base_ece_),
-                  .pooled_ece = pooled.base.Error(),
-                  .correct_ece = MeanOfDefined(base_correct_),
-                  .wrong_ece = MeanOfDefined(base_wrong_)};
-    for (size_t k = 0; k < candidates_.size(); ++k) {
-      study.errors.push_back({.temperature = candidates_[k],
-                              .ece = MeanOfDefined(ece_[k]),
-                              .pooled_ece = pooled.At(k).Error(),
-                              .correct_ece = MeanOfDefined(correct_[k]),
-                              .wrong_ece = MeanOfDefined(wrong_[k])});
-    }
-    for (size_t r = 0; r < oracle_.size(); ++r)
-      study.oracle.push_back({.recall = RecallAt(r), .ece = MeanOfDefined(oracle_[r])});
+    study.base = error(n, 1.0, pooled.base);
+    for (size_t k = 0; k < n; ++k) study.errors.push_back(error(k, candidates_[k], pooled.At(k)));
+    for (size_t r = 0; r <= kOracleSteps; ++r)
+      study.oracle.push_back({.recall = RecallAt(r), .ece = Mean(cases, 3 * (n + 1) + r)});
     return study;
   }
 
  private:
   static double RecallAt(size_t step) { return static_cast<double>(step) / kOracleSteps; }
 
+  static double Mean(const std::vector<std::vector<double>>& cases, size_t place) {
+    std::vector<double> values;
+    for (const std::vector<double>& errors : cases) values.push_back(errors[place]);
+    return MeanOfDefined(values);
+  }
+
   std::vector<double> candidates_;
-  std::vector<std::vector<double>> ece_;  // [candidate][case]
-  std::vector<std::vector<double>> correct_;
-  std::vector<std::vector<double>> wrong_;
-  std::vector<double> base_ece_;  // [case]
-  std::vector<double> base_correct_;
-  std::vector<double> base_wrong_;
-  std::vector<std::vector<double>> oracle_;  // [step][case]
 };
 
 }  // namespace
@@ -193,7 +183,7 @@ SelectiveStudy StudyTemperatures(const CaseStream& stream,
                                  const Selector& selector,
                                  double kept_temperature) {
   const std::vector<double> candidates = CandidateTemperatures();
-  CaseErrors errors(static_cast<size_t>(stream.num_cases()), candidates);
+  const CaseErrors errors(candidates);
   StudySums zero;
   zero.flagged.resize(candidates.size());
   StudySums pooled = zero;
@@ -208,13 +198,17 @@ SelectiveStudy StudyTemperatures(const CaseStream& stream,
     const uint16_t* decision = decisions.Of(tile, base, out.probs);
     StudyTile(tile, decision, flagged, out.probs).AddTo(candidates, kept_temperature, sums);
   };
-  const auto end = [&](int64_t c, const StudySums& sums) {
-    const std::lock_guard lock(mutex);
-    errors.Add(static_cast<size_t>(c), sums);
+  const auto end = [&](int64_t, const StudySums& sums) {
+    const std::unique_lock lock(mutex);
     MergeSums(sums, &pooled);
+    return errors.Of(sums);
   };
-  ReduceBoundCases(stream, "choose temperature", pooling, base, zero, add, end);
-  return errors.Means(pooled);
+  const auto cases = ReduceBoundCases(stream, "choose temperature", pooling, base, zero, add, end);
+  if (NumRanks() > 1) {
+    pooled = JoinRanks(
+        "choose temperature of all cases", nullptr, [&] { return zero; }, std::move(pooled));
+  }
+  return errors.Means(cases, pooled);
 }
 
 const SelectiveError& LowestError(const SelectiveStudy& study) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/aligned.h"
+#include "core/sum_bytes.h"
 #include "data/stream.h"
 #include "methods/selective/base_decision.h"
 
@@ -14,10 +15,15 @@ namespace segcal {
 // into full tiles: voxels without label leave no gaps. What does not fill a tile is left out.
 class SelectorSample {
  public:
-  explicit SelectorSample(int64_t num_classes) : num_classes_(num_classes) {}
+  explicit SelectorSample(int64_t num_classes = 0) : num_classes_(num_classes) {}
 
   // Features of one voxel, kTileVoxels apart.
   void Add(const float* features, bool wrong);
+  void Append(const SelectorSample& other);
+
+  // Also what does not fill a tile.
+  void Pack(SumWriter* out) const;
+  void Unpack(SumReader* in);
 
   int64_t num_classes() const noexcept { return num_classes_; }
   int64_t num_tiles() const noexcept { return voxels_ / kTileVoxels; }

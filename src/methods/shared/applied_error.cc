@@ -42,8 +42,6 @@ AppliedError MeasureAppliedError(const CaseStream& stream,
                                  const Pooling& pooling,
                                  const Calibrator& calibrator,
                                  const std::string& stage) {
-  std::vector<double> before(static_cast<size_t>(stream.num_cases()));
-  std::vector<double> after(before.size());
   const bool keeps = calibrator.properties().preserves != Preserves::kNone;
   const auto add = [&](const Tile& tile, const BoundCalibrator& bound, ReliabilityChange* sums) {
     EmitBuffer buffer;
@@ -55,11 +53,16 @@ AppliedError MeasureAppliedError(const CaseStream& stream,
     if (keeps) KeepWinner(tile.decision, tile.num_classes, out.probs);
     AddEmitted(tile, out.probs, &sums->after);
   };
-  const auto end = [&](int64_t c, const ReliabilityChange& sums) {
-    before[static_cast<size_t>(c)] = sums.before.Error();
-    after[static_cast<size_t>(c)] = sums.after.Error();
+  const auto end = [](int64_t, const ReliabilityChange& sums) {
+    return AppliedError{.before = sums.before.Error(), .after = sums.after.Error()};
   };
-  ReduceBoundCases(stream, stage, pooling, calibrator, ReliabilityChange{}, add, end);
+  std::vector<double> before;
+  std::vector<double> after;
+  for (const AppliedError& of_case :
+       ReduceBoundCases(stream, stage, pooling, calibrator, ReliabilityChange{}, add, end)) {
+    before.push_back(of_case.before);
+    after.push_back(of_case.after);
+  }
   return {.before = MeanOfDefined(before), .after = MeanOfDefined(after)};
 }
 

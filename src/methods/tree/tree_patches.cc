@@ -5,8 +5,8 @@
 #include <numeric>
 #include <optional>
 
-#include "core/parallel.h"
 #include "core/random_order.h"
+#include "core/ranks.h"
 #include "data/case_distance.h"
 #include "spatial/regions.h"
 
@@ -158,9 +158,7 @@ TreePatch::TreePatch(const PlaneBox& box,
     : rows_(box.rows),
       columns_(std::min(kPatchColumns, box.columns - x)),
       labels_(static_cast<size_t>(kPatchRows * kPatchColumns), kNoLabel) {
-  const int64_t channels = scores.channels + (image != nullptr ? image->channels : 0);
-  auto* to = reinterpret_cast<float*>(
-      memory_.Reserve(channels * kChannelStride * static_cast<int64_t>(sizeof(float))));
+  float* to = Reserve(scores.channels, image != nullptr ? image->channels : 0);
   scores_ = CopyPlane(scores, rows_, columns_, to);
   if (image != nullptr)
     image_ = CopyPlane(*image, rows_, columns_, to + scores.channels * kChannelStride);
@@ -169,6 +167,14 @@ TreePatch::TreePatch(const PlaneBox& box,
     std::copy_n(row, columns_, labels_.begin() + y * kPatchColumns);
     labelled_ += columns_ - std::count(row, row + columns_, kNoLabel);
   }
+}
+
+float* TreePatch::Reserve(int64_t score_channels, int64_t image_channels) {
+  const int64_t floats = (score_channels + image_channels) * kChannelStride;
+  auto* to = reinterpret_cast<float*>(memory_.Reserve(floats * int64_t{sizeof(float)}));
+  scores_ = {score_channels, to, kRowStride, kChannelStride};
+  image_ = {image_channels, to + score_channels * kChannelStride, kRowStride, kChannelStride};
+  return to;
 }
 
 TreeStrip TreePatch::Strip(int64_t y) const noexcept {
@@ -182,28 +188,64 @@ int64_t TreePatch::Bytes(int64_t channels) {
          kPatchRows * kPatchColumns * static_cast<int64_t>(sizeof(int32_t));
 }
 
+void TreePatch::Pack(SumWriter* out) const {
+  for (const int64_t number : {rows_, columns_, labelled_, scores_.channels, image_.channels})
+    out->Put(number);
+  out->PutRow(scores_.data, (scores_.channels + image_.channels) * kChannelStride);
+  out->PutRow(labels_.data(), std::ssize(labels_));
+}
+
+void TreePatch::Unpack(SumReader* in) {
+  for (int64_t* number : {&rows_, &columns_, &labelled_, &scores_.channels, &image_.channels})
+    *number = in->Take<int64_t>();
+  in->TakeRow(Reserve(scores_.channels, image_.channels),
+              (scores_.channels + image_.channels) * kChannelStride);
+  labels_.resize(static_cast<size_t>(kPatchRows * kPatchColumns));
+  in->TakeRow(labels_.data(), std::ssize(labels_));
+}
+
+namespace {
+
+// Of one case, as ranks exchange them.
+struct PatchesOfCase {
+  std::vector<TreePatch> patches;
+
+  void Pack(SumWriter* out) const {
+    out->Put(std::ssize(patches));
+    for (const TreePatch& patch : patches) patch.Pack(out);
+  }
+  void Unpack(SumReader* in) {
+    patches.resize(static_cast<size_t>(in->TakeCount()));
+    for (TreePatch& patch : patches) patch.Unpack(in);
+  }
+};
+
+}  // namespace
+
 std::vector<std::vector<TreePatch>> GatherPatches(const CaseStream& stream,
                                                   const TreeInput& input,
                                                   const PatchOptions& options) {
   const int64_t num_cases = stream.num_cases();
-  std::vector<std::vector<TreePatch>> patches(static_cast<size_t>(num_cases));
-  std::vector<int64_t> counts(patches.size());
-  ParallelFor(num_cases, stream.num_workers(), [&](int64_t i, int) {
-    const auto at = static_cast<size_t>(i);
-    counts[at] = CountPatches(MakePlaneGrid(stream.Open(i)->shape()));
-  });
+  const auto is_own = [&](int64_t i) { return stream.IsOwn(i); };
+  const auto counts = MakeAndShare<int64_t>(
+      "count patches", num_cases, stream.num_workers(), is_own, [&](int64_t i) {
+        return CountPatches(MakePlaneGrid(stream.Open(i)->shape()));
+      });
   const int64_t channels = stream.dataset().num_classes() + input.image_channels;
   const std::vector<int64_t> shares =
       ShareOut(counts, options.max_bytes / TreePatch::Bytes(channels), options.seed);
   const int64_t box_bytes = BoxBytes(MakeBindOptions(stream));
-  ParallelFor(num_cases, stream.num_workers(), [&](int64_t i, int) {
-    const auto at = static_cast<size_t>(i);
-    if (shares[at] == 0) return;
-    const std::shared_ptr<const CaseReader> reader = stream.Open(i);
-    const Rng rng(options.seed ^ kPatchStream, static_cast<uint64_t>(i));
-    CaseGatherer gatherer(*reader, input, options, stream.dataset().background.value_or(-1));
-    patches[at] = gatherer.Gather(Chosen(counts[at], shares[at], rng), box_bytes);
-  });
+  auto gathered = MakeAndShare<PatchesOfCase>(
+      "gather patches", num_cases, stream.num_workers(), is_own, [&](int64_t i) {
+        const auto at = static_cast<size_t>(i);
+        if (shares[at] == 0) return PatchesOfCase();
+        const std::shared_ptr<const CaseReader> reader = stream.Open(i);
+        const Rng rng(options.seed ^ kPatchStream, static_cast<uint64_t>(i));
+        CaseGatherer gatherer(*reader, input, options, stream.dataset().background.value_or(-1));
+        return PatchesOfCase{gatherer.Gather(Chosen(counts[at], shares[at], rng), box_bytes)};
+      });
+  std::vector<std::vector<TreePatch>> patches;
+  for (PatchesOfCase& of_case : gathered) patches.push_back(std::move(of_case.patches));
   return patches;
 }
 

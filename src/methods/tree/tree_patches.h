@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/aligned.h"
+#include "core/sum_bytes.h"
 #include "methods/tree/tree_map.h"
 
 namespace segcal {
@@ -15,6 +16,7 @@ inline constexpr int64_t kPatchColumns = kStripColumns;
 
 class TreePatch {
  public:
+  TreePatch() = default;  // of no voxels
   // Copies the part of a box at column `x` of the box; `image` may be null.
   TreePatch(const PlaneBox& box,
             int64_t x,
@@ -34,9 +36,15 @@ class TreePatch {
   // Bytes that one patch takes.
   static int64_t Bytes(int64_t channels);
 
+  void Pack(SumWriter* out) const;
+  void Unpack(SumReader* in);
+
  private:
-  int64_t rows_;
-  int64_t columns_;
+  // Room for the planes of so many channels.
+  float* Reserve(int64_t score_channels, int64_t image_channels);
+
+  int64_t rows_ = 0;
+  int64_t columns_ = 0;
   int64_t labelled_ = 0;
   AlignedBuffer memory_;
   PaddedPlane scores_;
@@ -53,7 +61,8 @@ struct PatchOptions {
 // Patches of all cases, [case][patch]: all of them, or where they pass max_bytes, about the same
 // share of every case and at least one, drawn by the seed; where not even one of each fits, one of
 // as many cases as do (at least one case), the others give none. One pass over the data;
-// deterministic for any number of threads.
+// deterministic for any number of threads. Each rank (core/ranks.h) reads its own cases, and all
+// have all patches.
 std::vector<std::vector<TreePatch>> GatherPatches(const CaseStream& stream,
                                                   const TreeInput& input,
                                                   const PatchOptions& options);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/parallel.h"
 #include "core/random_order.h"
+#include "core/ranks.h"
 
 namespace segcal {
 namespace {
@@ -85,6 +85,36 @@ int64_t CountVoxels(const std::vector<const TreePatch*>& patches) {
   return voxels;
 }
 
+// work(patch) for all patches, dealt in turns to the ranks that train together, who get all values.
+template <class Value, class Work>
+std::vector<Value> ForPatches(const std::vector<const TreePatch*>& patches,
+                              int threads,
+                              const Work& work) {
+  return MakeAndShare<Value>(
+      "train",
+      std::ssize(patches),
+      threads,
+      [](int64_t i) { return i % NumRanks() == ThisRank(); },
+      [&](int64_t i) { return work(*patches[static_cast<size_t>(i)]); });
+}
+
+// The gradient of one patch, with its loss where both come together.
+struct PatchGradient {
+  TreeLoss loss;
+  std::vector<double> gradient;
+
+  void Pack(SumWriter* out) const {
+    out->Put(loss);
+    out->Put(std::ssize(gradient));
+    out->PutRow(gradient.data(), std::ssize(gradient));
+  }
+  void Unpack(SumReader* in) {
+    loss = in->Take<TreeLoss>();
+    gradient.resize(static_cast<size_t>(in->TakeCount()));
+    in->TakeRow(gradient.data(), std::ssize(gradient));
+  }
+};
+
 // Sums of parts in their order, whoever computed them.
 TreeLoss AddUp(const std::vector<TreeLoss>& parts) {
   TreeLoss total;
@@ -96,10 +126,10 @@ TreeLoss AddUp(const std::vector<TreeLoss>& parts) {
   return total;
 }
 
-std::vector<double> AddUp(const std::vector<std::vector<double>>& parts) {
-  std::vector<double> total = parts.front();
+std::vector<double> AddUp(const std::vector<PatchGradient>& parts) {
+  std::vector<double> total = parts.front().gradient;
   for (size_t p = 1; p < parts.size(); ++p) {
-    for (size_t i = 0; i < total.size(); ++i) total[i] += parts[p][i];
+    for (size_t i = 0; i < total.size(); ++i) total[i] += parts[p].gradient[i];
   }
   return total;
 }
@@ -192,83 +222,83 @@ double TreeTraining::Step(int64_t epoch,
 }
 
 TreeTraining::Sums TreeTraining::LocalStep(const TreeWeights& weights, const Unit& patches) const {
-  std::vector<TreeLoss> losses(patches.size());
-  std::vector<std::vector<double>> gradients(patches.size());
-  ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
-    const auto at = static_cast<size_t>(i);
-    const TreePatch& patch = *patches[at];
-    gradients[at].assign(static_cast<size_t>(weights.packed_size()), 0.0);
-    TreeValues values;
-    alignas(64) float slopes[kStripVoxels];
-    ForEachStrip(patch, [&](const TreeStrip& strip, int64_t y) {
-      TreeTemperaturesAndSlopes(strip, weights, &values);
-      AddStripLoss(patch, strip, y, values.temperature, slopes, &losses[at]);
-      AddTreeGradient(strip, weights, slopes, &values, gradients[at].data());
-    });
-  });
-  return {.loss = AddUp(losses), .gradient = AddUp(gradients)};
+  const auto parts =
+      ForPatches<PatchGradient>(patches, options_.threads, [&](const TreePatch& patch) {
+        PatchGradient own;
+        own.gradient.assign(static_cast<size_t>(weights.packed_size()), 0.0);
+        TreeValues values;
+        alignas(64) float slopes[kStripVoxels];
+        ForEachStrip(patch, [&](const TreeStrip& strip, int64_t y) {
+          TreeTemperaturesAndSlopes(strip, weights, &values);
+          AddStripLoss(patch, strip, y, values.temperature, slopes, &own.loss);
+          AddTreeGradient(strip, weights, slopes, &values, own.gradient.data());
+        });
+        return own;
+      });
+  std::vector<TreeLoss> losses;
+  for (const PatchGradient& part : parts) losses.push_back(part.loss);
+  return {.loss = AddUp(losses), .gradient = AddUp(parts)};
 }
 
 double TreeTraining::MeanTemperature(const TreeWeights& weights, const Unit& patches) const {
-  std::vector<double> sums(patches.size(), 0.0);
-  ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
-    const auto at = static_cast<size_t>(i);
+  const auto sums = ForPatches<double>(patches, options_.threads, [&](const TreePatch& patch) {
+    double sum = 0.0;
     TreeValues values;
-    ForEachStrip(*patches[at], [&](const TreeStrip& strip, int64_t) {
+    ForEachStrip(patch, [&](const TreeStrip& strip, int64_t) {
       TreeTemperatures(strip, weights, &values);
       for (int64_t y = 0; y < strip.rows; ++y) {
         const float* row = values.temperature + y * kStripColumns;
-        sums[at] = std::accumulate(row, row + patches[at]->columns(), sums[at]);
+        sum = std::accumulate(row, row + patch.columns(), sum);
       }
     });
+    return sum;
   });
   return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(CountVoxels(patches));
+}
+
+TreeLoss TreeTraining::LossAt(float temperature, const Unit& patches) const {
+  return AddUp(ForPatches<TreeLoss>(patches, options_.threads, [&](const TreePatch& patch) {
+    TreeLoss loss;
+    AddLossAt(patch, temperature, &loss);
+    return loss;
+  }));
 }
 
 // The mean first, then the loss at it, then how each voxel moves the mean (IT2).
 TreeTraining::Sums TreeTraining::WholeStep(const TreeWeights& weights, const Unit& patches) const {
   const auto temperature = static_cast<float>(MeanTemperature(weights, patches));
-  std::vector<TreeLoss> losses(patches.size());
-  ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
-    AddLossAt(*patches[static_cast<size_t>(i)], temperature, &losses[static_cast<size_t>(i)]);
-  });
-  const TreeLoss loss = AddUp(losses);
+  const TreeLoss loss = LossAt(temperature, patches);
   const auto slope = static_cast<float>(loss.slope / static_cast<double>(CountVoxels(patches)));
-  std::vector<std::vector<double>> gradients(patches.size());
-  ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
-    const auto at = static_cast<size_t>(i);
-    gradients[at].assign(static_cast<size_t>(weights.packed_size()), 0.0);
-    TreeValues values;
-    alignas(64) float slopes[kStripVoxels] = {};
-    for (int64_t y = 0; y < kStripRows; ++y)
-      std::fill_n(slopes + y * kStripColumns, patches[at]->columns(), slope);
-    ForEachStrip(*patches[at], [&](const TreeStrip& strip, int64_t) {
-      TreeTemperaturesAndSlopes(strip, weights, &values);
-      AddTreeGradient(strip, weights, slopes, &values, gradients[at].data());
-    });
-  });
-  return {.loss = loss, .gradient = AddUp(gradients)};
+  const auto parts =
+      ForPatches<PatchGradient>(patches, options_.threads, [&](const TreePatch& patch) {
+        PatchGradient own;
+        own.gradient.assign(static_cast<size_t>(weights.packed_size()), 0.0);
+        TreeValues values;
+        alignas(64) float slopes[kStripVoxels] = {};
+        for (int64_t y = 0; y < kStripRows; ++y)
+          std::fill_n(slopes + y * kStripColumns, patch.columns(), slope);
+        ForEachStrip(patch, [&](const TreeStrip& strip, int64_t) {
+          TreeTemperaturesAndSlopes(strip, weights, &values);
+          AddTreeGradient(strip, weights, slopes, &values, own.gradient.data());
+        });
+        return own;
+      });
+  return {.loss = loss, .gradient = AddUp(parts)};
 }
 
 TreeLoss TreeTraining::Loss(const TreeWeights& weights, const Unit& patches) const {
-  std::vector<TreeLoss> losses(patches.size());
-  const float common =
-      options_.whole_case ? static_cast<float>(MeanTemperature(weights, patches)) : 0.0f;
-  ParallelFor(static_cast<int64_t>(patches.size()), options_.threads, [&](int64_t i, int) {
-    const auto at = static_cast<size_t>(i);
-    const TreePatch& patch = *patches[at];
-    if (options_.whole_case) {
-      AddLossAt(patch, common, &losses[at]);
-      return;
-    }
+  if (options_.whole_case)
+    return LossAt(static_cast<float>(MeanTemperature(weights, patches)), patches);
+  return AddUp(ForPatches<TreeLoss>(patches, options_.threads, [&](const TreePatch& patch) {
+    TreeLoss loss;
     TreeValues values;
     alignas(64) float slopes[kStripVoxels];
     ForEachStrip(patch, [&](const TreeStrip& strip, int64_t y) {
       TreeTemperatures(strip, weights, &values);
-      AddStripLoss(patch, strip, y, values.temperature, slopes, &losses[at]);
+      AddStripLoss(patch, strip, y, values.temperature, slopes, &loss);
     });
-  });
-  return AddUp(losses);
+    return loss;
+  }));
 }
 
 double TreeTraining::Validate(std::span<const double> parameters) {

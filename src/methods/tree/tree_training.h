@@ -65,6 +65,8 @@ class TreeTraining final : public Trainable {
   Sums WholeStep(const TreeWeights& weights, const Unit& patches) const;
   double MeanTemperature(const TreeWeights& weights, const Unit& patches) const;
   TreeLoss Loss(const TreeWeights& weights, const Unit& patches) const;
+  // At one temperature for all their voxels.
+  TreeLoss LossAt(float temperature, const Unit& patches) const;
 
   TreeTrainingOptions options_;
   std::vector<Unit> training_;
