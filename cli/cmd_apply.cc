@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/part_flags.h"
 #include "cli/print_applied.h"
+#include "cli/ranks.h"
 #include "cli/throw.h"
 #include "segcal/apply.h"
 #include "segcal/methods.h"
@@ -64,17 +66,19 @@ NnunetApplyOptions MakeNnunetOptions(const ApplyArguments& given, const RunOptio
   return options;
 }
 
-ApplyResult ApplyAs(const ApplyArguments& given, const Model& model, const RunOptions& run) {
+ApplyResult ApplyAlone(const ApplyArguments& given, const Model& model, const RunOptions& run) {
   if (!given.nnunet.empty()) {
     return ApplyNnunet(model, given.nnunet, given.output, MakeNnunetOptions(given, run));
   }
   return Apply(model, LoadDataset(given.dataset), given.output, MakeOptions(given, run));
 }
 
-PartState ApplyPartAs(const ApplyArguments& given, const Model& model, const RunOptions& run) {
+PartState ApplyPartAs(const ApplyArguments& given,
+                      const Model& model,
+                      const RunOptions& run,
+                      const Part& part) {
   OutputCheck check(given.options.force);
   check.Reads(given.model);
-  const Part part = given.part.Parse();
   if (!given.nnunet.empty()) {
     CheckPartFile(given.part, &check);
     return ApplyNnunetPart(model, given.nnunet, given.output, MakeNnunetOptions(given, run), part);
@@ -85,8 +89,16 @@ PartState ApplyPartAs(const ApplyArguments& given, const Model& model, const Run
   return ApplyPart(model, dataset, given.output, MakeOptions(given, run), part);
 }
 
+// All cases, whoever writes them; nothing where another process has the result.
+std::optional<ApplyResult> ApplyAll(const ApplyArguments& given,
+                                    const Model& model,
+                                    const RunOptions& run) {
+  if (!IsOneOfMany()) return ApplyAlone(given, model, run);
+  return MergeRanks(ApplyPartAs(given, model, run, OwnPart()), MergeApply);
+}
+
 void RunPart(const ApplyArguments& given, const Model& model, RunOptions run) {
-  const PartState state = ApplyPartAs(given, model, run);
+  const PartState state = ApplyPartAs(given, model, run, given.part.Parse());
   EndProgress(&run);
   SavePart(given.part, state);
 }
@@ -101,9 +113,10 @@ void Run(ApplyArguments given) {
   });
   const Model model = Model::Load(given.model);
   if (given.part.given()) return RunPart(given, model, run);
-  const ApplyResult result = ApplyAs(given, model, run);
+  const std::optional<ApplyResult> result = ApplyAll(given, model, run);
+  if (!result) return;
   EndProgress(&run);
-  PrintApplied(result, given.output, given.json);
+  PrintApplied(*result, given.output, given.json);
 }
 
 std::vector<std::string> WritableFormats() {

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/ranks.h"
 #include "cli/throw.h"
 #include "segcal/compare.h"
 #include "segcal/files.h"
@@ -166,6 +167,12 @@ void Run(const CompareArguments& given, const std::string& command) {
   CreateFolder(given.output);
   AdviseOnInterrupt([folder = given.output] { return WhatIsStored(folder); });
   if (!given.part.empty()) return RunPart(given, std::move(options), dataset);
+  if (IsOneOfMany()) {
+    ComparePart(dataset, options, OwnPart());
+    OwnRanks().gather({});  // all units are there
+    if (!IsFirstRank()) return;
+    options.resume = true;
+  }
   const Study study = Compare(dataset, options);
   EndProgress(&options.run);
   WriteStudy(given.output, study);

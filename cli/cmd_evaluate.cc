@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/evaluation_output.h"
 #include "cli/interrupt.h"
 #include "cli/part_flags.h"
+#include "cli/ranks.h"
 #include "cli/throw.h"
 #include "segcal/evaluate.h"
 #include "segcal/figures.h"
@@ -192,12 +194,22 @@ EvaluateOptions MakeOptions(const EvaluateArguments& given) {
   return options;
 }
 
+// All cases, whoever evaluates them; nothing where another process has the result.
+std::optional<EvaluateResult> EvaluateAll(const Dataset& dataset,
+                                          const std::vector<Model>& models,
+                                          const EvaluateOptions& options) {
+  if (!IsOneOfMany()) return Evaluate(dataset, models, options);
+  return MergeRanks(EvaluatePart(dataset, models, options, OwnPart()), MergeEvaluate);
+}
+
 // All of it, and what was asked for.
 void EvaluateWhole(const EvaluateArguments& given,
                    const Dataset& dataset,
                    const std::vector<Model>& models,
                    EvaluateOptions options) {
-  EvaluateResult result = Evaluate(dataset, models, options);
+  std::optional<EvaluateResult> evaluated = EvaluateAll(dataset, models, options);
+  if (!evaluated) return;
+  EvaluateResult& result = *evaluated;
   AddStatistics(given.out, options.families, options.run, &result);
   EndProgress(&options.run);
   ReportEvaluation(result);

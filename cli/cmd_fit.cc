@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/print_model.h"
+#include "cli/ranks.h"
 #include "cli/throw.h"
 #include "segcal/compare.h"
 #include "segcal/files.h"
@@ -90,6 +91,7 @@ void FitOne(const Dataset& dataset,
   const auto began = std::chrono::steady_clock::now();
   const FitResult result = Fit(dataset, pipeline, options);
   EndProgress(&options.run);
+  if (!IsFirstRank()) return;  // all have the same model
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   ReportSkipped(result.skipped);
@@ -139,8 +141,9 @@ void CheckFiles(const Dataset& dataset,
   }
 }
 
-// Chooses a pipeline by itself.
+// Chooses a pipeline by itself. Several fits go on at a time, which ranks do not share.
 void FitChosen(const Dataset& dataset, const std::string& output, const FitArguments& given) {
+  if (!IsFirstRank()) return;
   FitOptions options = given.options;
   options.run = given.run.Make();
   AdviseOnInterrupt(
@@ -168,8 +171,9 @@ void Run(const FitArguments& given) {
   const std::vector<std::string> files = OutputFiles(given.output, pipelines);
   CheckFiles(dataset, files, given);
   NewFolders folders;
-  folders.MakeParent(files.front());
+  if (IsFirstRank()) folders.MakeParent(files.front());
   if (choose) return FitChosen(dataset, files.front(), given);
+  OwnRanks().share_fits();
   for (size_t i = 0; i < files.size(); ++i)
     FitOne(dataset, pipelines[i], files[i], static_cast<int64_t>(i), given);
 }

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/part_flags.h"
 #include "cli/print_dataset.h"
 #include "cli/print_model.h"
+#include "cli/ranks.h"
 #include "cli/throw.h"
 #include "segcal/figures.h"
 #include "segcal/files.h"
@@ -94,6 +96,12 @@ void ShowModels(const InspectArguments& given) {
   }
 }
 
+// All cases, whoever looks at them; nothing where another process has the result.
+std::optional<DatasetSummary> InspectAll(const Dataset& dataset, const RunOptions& options) {
+  if (!IsOneOfMany()) return Inspect(dataset, options);
+  return MergeRanks(InspectPart(dataset, options, OwnPart()), MergeInspect);
+}
+
 void Run(const InspectArguments& given) {
   CheckPartFlags(given.part);
   if (HoldsKind(given.path, FileKind::kModel) || IsModelFolder(given.path))
@@ -107,7 +115,9 @@ void Run(const InspectArguments& given) {
     EndProgress(&options);
     return SavePart(given.part, state);
   }
-  const DatasetSummary summary = Inspect(dataset, options);
+  const std::optional<DatasetSummary> inspected = InspectAll(dataset, options);
+  if (!inspected) return;
+  const DatasetSummary& summary = *inspected;
   EndProgress(&options);
   ReportSkipped(summary.skipped);
   if (!given.figures.empty()) WriteFigures(given, dataset, summary);

@@ -7,6 +7,7 @@
 
 #include "cli/arguments.h"
 #include "cli/interrupt.h"
+#include "cli/ranks.h"
 #include "cli/streams.h"
 #include "cli/throw.h"
 
@@ -58,7 +59,8 @@ bool NamesFolder(const std::string& path) {
 RunOptions RunFlags::Make() const {
   RunOptions options = run;
   options.memory = ParseBytes(memory);
-  options.progress = Interruptible(quiet ? ProgressCallback() : ProgressDisplay());
+  const bool shown = !quiet && IsFirstRank();
+  options.progress = Interruptible(shown ? ProgressDisplay() : ProgressCallback());
   return options;
 }
 

@@ -23,9 +23,13 @@ struct Command {
   const char* summary;
   Action (*set_up)(CLI::App& app);  // null where another program has the command
   const char* program = nullptr;    // that program
+  bool shared = false;              // by ranks (cli/ranks.h); else the first does it alone
 };
+constexpr Command Shared(const char* name, const char* summary, Action (*set_up)(CLI::App& app)) {
+  return {name, summary, set_up, nullptr, true};
+}
 
-// All commands, in the order of the help; defined in main.cc.
+// All commands, in the order of the help; defined in segcal.cc.
 Action SetUpApply(CLI::App& app);
 Action SetUpCompare(CLI::App& app);
 Action SetUpCorrupt(CLI::App& app);

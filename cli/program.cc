@@ -2,17 +2,16 @@
 #include "cli/program.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
 #include <string_view>
 
 #include "cli/arguments.h"
 #include "cli/interrupt.h"
+#include "cli/ranks.h"
 #include "cli/streams.h"
 #include "cli/throw.h"
 #include "segcal/error.h"
@@ -77,13 +76,14 @@ std::vector<std::string> ParserArguments(const CLI::App& app, int argc, char** a
   return arguments;
 }
 
-// Hands over to the program that has the command, beside this one or on the path, as git does.
-[[noreturn]] void HandOver(const Command& command, char** argv) {
-  std::error_code none;
-  const auto beside =
-      std::filesystem::read_symlink("/proc/self/exe", none).replace_filename(command.program);
-  ::execv(beside.c_str(), argv);
-  ::execvp(command.program, argv);
+// Hands over to the program that has the command, as git does.
+[[noreturn]] void HandOverCommand(const Command& command, char** argv) {
+  if (StartedAsOneOfMany()) {
+    Throw(ErrorCode::kInvalidArgument,
+          "segcal {} is done by one process, and mpirun or srun has started several",
+          command.name);
+  }
+  HandOver(command.program, argv);
   Throw(
       ErrorCode::kUnsupported,
       "segcal {} is a program of its own, {}, which is not installed here ({}); it is built where "
@@ -96,7 +96,7 @@ std::vector<std::string> ParserArguments(const CLI::App& app, int argc, char** a
 void HandOverOthers(const Program& program, int argc, char** argv) {
   for (const Command& command : program.commands) {
     if (argc > 1 && command.program != nullptr && std::string_view(argv[1]) == command.name)
-      HandOver(command, argv);
+      HandOverCommand(command, argv);
   }
 }
 
@@ -112,7 +112,11 @@ int Run(const Program& program, int argc, char** argv) {
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : program.commands) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);
-    if (command.set_up != nullptr) actions.emplace_back(sub, command.set_up(*sub));
+    if (command.set_up == nullptr) continue;
+    const Action action = command.set_up(*sub);
+    // What ranks do not share, the first does alone.
+    actions.emplace_back(
+        sub, command.shared || IsFirstRank() ? action : [] { return 0; });
   }
   try {
     app.parse(ParserArguments(app, argc, argv));
@@ -152,8 +156,17 @@ int RunProgram(const Program& program, int argc, char** argv) {
   OpenStandardStreams();
   ReportFileSizeLimit();
   try {
-    const int code = Run(program, argc, argv);
-    FlushOutput();
+    int code = 0;
+    std::exception_ptr failure;
+    try {
+      if (!IsOneOfMany()) HandOverToRanks(argc, argv);
+      code = Run(program, argc, argv);
+      FlushOutput();
+    } catch (...) {
+      if (!IsOneOfMany()) throw;
+      failure = std::current_exception();
+    }
+    if (IsOneOfMany()) OwnRanks().end(failure);
     return code;
   } catch (const Error& error) {
     return Report(error);

@@ -13,6 +13,9 @@ struct Program {
   std::span<const Command> commands;
 };
 
+// That of segcal itself.
+Program SegcalProgram();
+
 // Parses, runs and reports: what main returns.
 int RunProgram(const Program& program, int argc, char** argv);
 

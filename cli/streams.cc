@@ -13,6 +13,12 @@
 #include "cli/throw.h"
 
 namespace segcal::cli {
+namespace {
+
+bool g_silent = false;
+bool g_no_terminal = false;
+
+}  // namespace
 
 void OpenStandardStreams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -25,7 +31,19 @@ void OpenStandardStreams() {
 
 void ReportFileSizeLimit() noexcept { std::signal(SIGXFSZ, SIG_IGN); }
 
+void SilenceStreams() noexcept {
+  const int nothing = ::open("/dev/null", O_WRONLY);
+  if (nothing != -1) {
+    ::dup2(nothing, STDOUT_FILENO);
+    ::close(nothing);
+  }
+  g_silent = true;
+}
+
+void ForgetTerminal() noexcept { g_no_terminal = true; }
+
 void Say(std::string_view text) noexcept {
+  if (g_silent) return;
   std::fflush(stdout);  // where both end in one file, a message comes after what it is about
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
@@ -41,7 +59,7 @@ bool OutputFailed() noexcept { return std::ferror(stdout) != 0; }
 
 bool IsTerminal(int fd) noexcept {
   const char* kind = std::getenv("TERM");
-  return ::isatty(fd) != 0 && (kind == nullptr || std::strcmp(kind, "dumb") != 0);
+  return !g_no_terminal && ::isatty(fd) != 0 && (kind == nullptr || std::strcmp(kind, "dumb") != 0);
 }
 
 }  // namespace segcal::cli

@@ -13,6 +13,12 @@ void OpenStandardStreams();
 // Makes a file that may not grow further an error, as a full disk is, and not the end by a signal.
 void ReportFileSizeLimit() noexcept;
 
+// From here on nothing is printed: another process speaks for this one.
+void SilenceStreams() noexcept;
+// From here on no stream is a terminal. mpirun reads what its processes print through one that
+// nobody sees.
+void ForgetTerminal() noexcept;
+
 // Text on standard error. Never throws: whoever closed it, or let its disk fill up, does not read
 // it, and the exit code says how the command ended.
 void Say(std::string_view text) noexcept;

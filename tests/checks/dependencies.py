@@ -38,6 +38,7 @@ CONFINED = {
     "CLI/": ["cli/", "train/program/"],
     "torch/": ["train/"],
     "ATen/": ["train/"],
+    "mpi.h": ["mpi/"],
 }
 
 # Top folders outside the library -> the libraries they may use beside ours and the standard one.
@@ -46,8 +47,8 @@ OUTSIDE = {
     "python": ("nanobind/",),
 }
 
-# What is built on the inside of the library and on libtorch, which no other part may link.
-TRAIN = "train"
+# Programs that are built on the inside of the library and on what no other part may link: libtorch, MPI.
+PROGRAMS = ["train", "mpi"]
 
 
 def is_test(name):
@@ -91,7 +92,7 @@ def allowed_inside(relative, quote, header):
 def allowed(relative, quote, header):
     """Whether the file at `relative` may include `header`."""
     top = relative.parts[0]
-    if top == TRAIN:
+    if top in PROGRAMS:
         return is_test(relative.name) or not (is_test(header) or header.startswith("tests/")
                                               or confined(relative, header))
     if top in OUTSIDE:
@@ -103,7 +104,7 @@ def allowed(relative, quote, header):
 def violations(root):
     """One line per include that points up, sideways, or at a confined header."""
     found = []
-    for path in files(root, "src/**/*.h", "src/**/*.cc", *(f"{top}/**/*.{end}" for top in [*OUTSIDE, TRAIN]
+    for path in files(root, "src/**/*.h", "src/**/*.cc", *(f"{top}/**/*.{end}" for top in [*OUTSIDE, *PROGRAMS]
                                                           for end in ["h", "cc"])):
         relative = path.relative_to(root)
         if relative.parts[0] == "src" and folder_of(relative) not in LEVEL_OF:

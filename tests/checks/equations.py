@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from repository import files, run, text
 
-CITING = ["include", "src", "cli", "train", "tests", "bench"]
+CITING = ["include", "src", "cli", "mpi", "train", "tests", "bench"]
 NUMBER = r"[A-Z]{1,4}[0-9]{1,2}"
 DEFINED = re.compile(rf"(?:\(({NUMBER})\)|\\tag\{{({NUMBER})\}})[ .,;`$\\]*$"
                      rf"|\| *\(({NUMBER})\) *(?=\|)", re.MULTILINE)

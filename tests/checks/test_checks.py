@@ -37,6 +37,7 @@ CLEAN = {
     "src/kernels/nll_test.cc": SPDX + '#include "kernels/nll_for_test.h"\n',
     "cli/main.cc": SPDX + '#include <unistd.h>\n#include <CLI/CLI.hpp>\n#include <fmt/format.h>\n'
                           '#include <vector>\n#include "cli/command.h"\n#include "segcal/model.h"\n',
+    "mpi/link.cc": SPDX + '#include <mpi.h>\n#include "core/ranks.h"\n',
     "train/losses/batch.cc": SPDX + '#include <torch/types.h>\n#include "core/file.h"\n',
     "docs/methods/temperature.md": "`ts` minimises\n\n    L = sum   (T1)\n\n$$ x \\tag{T2} $$\n",
     "docs/architecture.md": "| `error`, `model` | public headers |\n",
@@ -86,6 +87,7 @@ PLANTED = [
     (dependencies, "src/core/a.cc", '#include "train/net/unet.h"\n', "must not include train/"),
     (dependencies, "cli/a.cc", "#include <torch/types.h>\n", "must not include torch/"),
     (dependencies, "train/a.cc", '#include "core/a_for_test.h"\n', "must not include core/a_for_test"),
+    (dependencies, "cli/b.cc", "#include <mpi.h>\n", "must not include mpi.h"),
     (method_files, "train/losses/ce.cc", "extern constinit const LossInfo kCe{};\n", "does not name kCe"),
     (dependencies, "cli/a.h", '#include "report/table.h"\n', "must not include report/"),
     (dependencies, "cli/a_test.cc", '#include "pipeline/fit.h"\n', "must not include pipeline/"),
