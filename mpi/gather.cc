@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/gather.h"
 
+#include "core/throw.h"
+#include "segcal/methods.h"
+#include "segcal/version.h"
+
 namespace segcal::mpi {
+
+void ShareFits(RankMeetings* meetings) {
+  ShareWork(meetings);
+  const std::string own = fmt::format("segcal {} on {}", kVersion, ActiveTarget());
+  const std::string first = TextOfFirstRank("instruction set", [&] { return own; });
+  if (own == first) return;
+  Throw(ErrorCode::kInvalidArgument,
+        "process {} is {}, the first is {}; SEGCAL_TARGET names an instruction set that all have, "
+        "such as AVX2",
+        ThisRank(),
+        own,
+        first);
+}
 
 std::vector<std::string> GatherAtFirst(RankMeetings* meetings, const std::string& own) {
   NumberedItems<std::string> gathered;

@@ -9,6 +9,10 @@
 
 namespace segcal::mpi {
 
+// Fits share their passes from here on; see ShareWork. An Error where ranks would compute on other
+// instruction sets: what each works out for itself must have the same bits everywhere.
+void ShareFits(RankMeetings* meetings);
+
 // The bytes of all ranks, in their order, at the first; nothing elsewhere.
 std::vector<std::string> GatherAtFirst(RankMeetings* meetings, const std::string& own);
 

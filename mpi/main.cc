@@ -19,7 +19,7 @@ void Join(RankMeetings* meetings) {
   cli::Ranks& ranks = cli::OwnRanks();
   ranks.rank = meetings->link().rank();
   ranks.size = meetings->link().size();
-  ranks.share_fits = [meetings] { ShareWork(meetings); };
+  ranks.share_fits = [meetings] { ShareFits(meetings); };
   ranks.gather = [meetings](const std::string& own) { return GatherAtFirst(meetings, own); };
   ranks.end = [meetings](const std::exception_ptr& failure) {
     ShareWork(nullptr);

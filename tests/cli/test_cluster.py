@@ -102,6 +102,16 @@ def test_slurm(place, tmp_path):
     expect_same(place)
 
 
+@pytest.mark.skipif(shutil.which("mpirun") is None or not PROGRAM.with_name("segcal-mpi").exists(), reason="MPI is not installed")
+def test_mpi(place):
+    settings = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1\n"
+    shell(settings + block("sh mpi").replace("model.json", "many.json"), place)
+    fit(place / "data", "cms_ap(p)", place / "one_model.json")
+    assert (place / "many.json").read_bytes() == (place / "one_model.json").read_bytes()
+    run("evaluate", "data", "-m", "many.json", "--split", "test", "-o", "one.json", "--statistics", "--quiet", cwd=place)
+    expect_same(place)
+
+
 def has_gnu_parallel():
     """Another program of that name is known to exist."""
     if shutil.which("parallel") is None:

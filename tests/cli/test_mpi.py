@@ -214,6 +214,15 @@ def test_errors_are_told_once(data, tmp_path):
         assert len(re.findall("^(segcal: |.*required|.*--unknown)", err, re.MULTILINE)) == 1, err
 
 
+def test_ranks_use_one_instruction_set(data, tmp_path):
+    """What every rank works out for itself, such as the steps on a sample, must have the same bits."""
+    other = "SCALAR"  # every machine has it, and none prefers it
+    one = ["-n", "1", PROGRAM, "fit", data, "-o", "x.json", "--quiet"]
+    done = subprocess.run([*MPIRUN, *one, ":", "-x", f"SEGCAL_TARGET={other}", *one], cwd=tmp_path, capture_output=True, text=True,
+                          check=False, timeout=120)
+    assert done.returncode == 2 and f"on {other}" in done.stderr and not (tmp_path / "x.json").exists()
+
+
 def test_what_is_not_shared_is_done_once(data, tmp_path):
     out, _ = mpi(3, "simulate", "demo", "--cases", "2", "--size", "8x8", "--quiet", cwd=tmp_path)
     assert out.count("2 cases") == 1
