@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "segcal/files.h"
 #include "segcal/onnx.h"
 
 namespace segcal::cli {
@@ -15,15 +16,24 @@ struct ExportArguments {
   std::string dtype = "f32";
   std::string pool_in = "f64";
   std::string segmenter;  // empty: a graph of its own
+  bool force = false;
   OnnxOptions options;
   OnnxJoin join;
 };
+
+void CheckOutput(const ExportArguments& given) {
+  OutputCheck check(given.force);
+  check.Reads(given.model);
+  if (!given.segmenter.empty()) check.Reads(given.segmenter);
+  check.Writes(given.output, FileKind::kOnnx);
+}
 
 void Run(const ExportArguments& given) {
   OnnxOptions options = given.options;
   options.input_type = given.dtype == "f16" ? DType::kF16 : DType::kF32;
   options.pool_type = given.pool_in == "f32" ? DType::kF32 : DType::kF64;
   const Model model = Model::Load(given.model);
+  CheckOutput(given);
   if (given.segmenter.empty()) {
     ExportOnnx(model, given.output, options);
     fmt::print("{}: wrote {}\n", model.pipeline(), given.output);
@@ -97,6 +107,7 @@ Action SetUpExport(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--prefix", options.prefix, "Begins the names of outputs and of metadata");
   AddAppendOptions(app, given.get());
+  AddForce(app, &given->force);
   app.footer(kExportFooter);
   return [given] {
     Run(*given);

@@ -14,12 +14,14 @@ struct ReportArguments {
   std::string folder;
   std::string output;
   ReportOptions options;
+  bool force = false;
   RunFlags run;
 };
 
 void Run(const ReportArguments& given) {
   ReportOptions options = given.options;
   options.run = given.run.Make();
+  OutputCheck(given.force).Writes(given.output, FileKind::kPage);
   CreateParentFolder(given.output);
   const ReportResult result = MakeReport(given.folder, options);
   EndProgress(&options.run);
@@ -47,6 +49,7 @@ Action SetUpReport(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--case", given->options.case_ids, "Case to look at instead; several times")
       ->allow_extra_args(false);
+  AddForce(app, &given->force);
   AddRunFlags(app, &given->run);
   app.footer(
       "One file that shows what compare found: the verdict and what would void it, a table to sort "

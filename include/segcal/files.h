@@ -37,7 +37,18 @@ class SEGCAL_EXPORT NewFolders {
 };
 
 // What a file holds, of those that are written here.
-enum class FileKind { kDataset, kModel, kMetrics, kTable, kFigure, kArray, kCheckpoint, kPart };
+enum class FileKind {
+  kDataset,
+  kModel,
+  kMetrics,
+  kTable,
+  kFigure,
+  kArray,
+  kCheckpoint,
+  kPart,
+  kOnnx,
+  kPage
+};
 
 // Whether a file holds this, by a look into it; not of a file that is not there.
 SEGCAL_EXPORT bool HoldsKind(const std::string& path, FileKind kind);

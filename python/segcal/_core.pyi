@@ -283,6 +283,9 @@ class FileKind:
     figure: FileKind
     array: FileKind
     checkpoint: FileKind
+    part: FileKind
+    onnx: FileKind
+    page: FileKind
 
 class OutputCheck:
     def __init__(self, force: bool) -> None: ...

@@ -84,13 +84,14 @@ class Model(Described):
                 members: int | None = None, spatial_axes: int | None = None, dtype: Any = None, opset: int | None = None,
                 pool_dtype: Any = None, prefix: str | None = None, append_to: Any = None,
                 output_name: str | Sequence[str] | None = None, keep_output: bool | None = None,
-                image_name: str | None = None) -> bytes | None:
+                image_name: str | None = None, force: bool = False) -> bytes | None:
         """An ONNX graph that does what the model does, as `segcal export`: its bytes, or the file `path`.
 
         `outputs` are of "probabilities", "labels" and "confidence"; `spatial_axes` 2 or 3; `members` inputs are
         pooled inside. `append_to`, a path, bytes or an onnx.ModelProto, is a segmenter to put the calibrator
         behind; `output_name` is its output that becomes calibrated ("logits" unless stated; one for each
-        member), and stays an output with `keep_output`.
+        member), and stays an output with `keep_output`. A file that is read, or is no graph with a calibrator
+        of ours, is written over only with `force`.
 
         >>> import numpy as np, segcal
         >>> rng = np.random.default_rng(0)
@@ -102,7 +103,7 @@ class Model(Described):
         """
         return _to_onnx(self._core, path, append_to, {"members": members, "dtype": dtype, "opset": opset},
                         {"output_name": output_name, "keep_output": keep_output, "image_name": image_name}, dtype,
-                        pool_dtype, outputs=None if outputs is None else list(outputs), prefix=prefix, members=members,
+                        pool_dtype, force, outputs=None if outputs is None else list(outputs), prefix=prefix, members=members,
                         spatial_axes=spatial_axes, opset=opset)
 
     def predict_proba(self, logits: Any, *, out: Any = None, mask: Any = None, image: Any = None,

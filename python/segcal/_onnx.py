@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._files import check_output
 from ._run import fill
 
 
@@ -27,12 +28,13 @@ def _check_given(appended: bool, decided: dict[str, Any], join: dict[str, Any]) 
 
 
 def to_onnx(model: _core.Model, path: str | os.PathLike[str] | None, append_to: Any, decided: dict[str, Any],
-            join: dict[str, Any], dtype: Any, pool_dtype: Any, **given: Any) -> bytes | None:
+            join: dict[str, Any], dtype: Any, pool_dtype: Any, force: bool, **given: Any) -> bytes | None:
     """The bytes of the graph, or nothing where they went to a file."""
     _check_given(append_to is not None, decided, join)
     options = fill(_core.OnnxOptions(), input_type=None if dtype is None else np.dtype(dtype).name,
                    pool_type=None if pool_dtype is None else np.dtype(pool_dtype).name, **given)
-    file = None if path is None else os.fspath(path)
+    reads = [append_to] if isinstance(append_to, (str, os.PathLike)) else []
+    file = None if path is None else check_output(path, _core.FileKind.onnx, force=force, reads=[*reads, model.file])
     if append_to is not None:
         return _append(model, file, append_to, _join(**join), options)
     if file is None:

@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from . import _core
+from ._files import check_output
 from ._run import Listener, fill, running
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ class Report:
         self.missing: str = core.missing
         """Why there are none; empty where there are, or none were asked for."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page."""
-        _core.write_text(os.fspath(path), self.html)
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes the page; over a file that is none of ours only with `force`."""
+        _core.write_text(check_output(path, _core.FileKind.page, force=force), self.html)
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{escape(self.html)}" style="width:100%;height:800px;border:0"></iframe>'

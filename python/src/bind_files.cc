@@ -14,7 +14,10 @@ void BindFiles(nb::module_& m) {
       .value("table", FileKind::kTable)
       .value("figure", FileKind::kFigure)
       .value("array", FileKind::kArray)
-      .value("checkpoint", FileKind::kCheckpoint);
+      .value("checkpoint", FileKind::kCheckpoint)
+      .value("part", FileKind::kPart)
+      .value("onnx", FileKind::kOnnx)
+      .value("page", FileKind::kPage);
   nb::class_<OutputCheck>(m, "OutputCheck")
       .def(nb::init<bool>(), nb::arg("force"))
       .def("reads", nb::overload_cast<const std::string&>(&OutputCheck::Reads), nb::arg("file"))

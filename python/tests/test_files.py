@@ -39,6 +39,30 @@ def test_files_of_another_kind_stay(files):
     assert len(segcal.Dataset.load(folder / "model.json")) == 3
 
 
+def test_graphs_and_pages_replace_their_own_kind_alone(files):
+    folder, dataset = files
+    model = segcal.fit(dataset, None, "ts")
+    model.save(folder / "model.json")
+    kept = segcal.load(folder / "model.json")
+    for path in (dataset, folder / "model.json"):
+        refused(lambda path=path: kept.to_onnx(path), path)
+    for _ in range(2):
+        kept.to_onnx(folder / "graph.onnx")
+    join = {"append_to": folder / "graph.onnx", "output_name": "probabilities", "prefix": "b_"}
+    refused(lambda: kept.to_onnx(folder / "graph.onnx", **join), folder / "graph.onnx", "is read")
+    for _ in range(2):
+        kept.to_onnx(folder / "whole.onnx", **join)
+    kept.to_onnx(folder / "graph.onnx", force=True, **join)
+    assert (folder / "graph.onnx").read_bytes() == (folder / "whole.onnx").read_bytes()
+    page = segcal.report(segcal.compare(dataset, None, "ts(z)", repeats=1, replicates=50), cases=0)
+    refused(lambda: page.save(dataset), dataset)
+    refused(lambda: page.save(folder / "graph.onnx"), folder / "graph.onnx")
+    for _ in range(2):
+        page.save(folder / "page.html")
+    page.save(folder / "graph.onnx", force=True)
+    assert (folder / "graph.onnx").read_text() == page.html
+
+
 def test_what_is_read_stays(files):
     folder, dataset = files
     model = segcal.fit(dataset, None, "ts")

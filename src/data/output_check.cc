@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -13,38 +14,10 @@
 #include "core/json.h"
 #include "core/throw.h"
 #include "data/array_source.h"
+#include "formats/onnx_reader.h"
 
 namespace segcal {
 namespace {
-
-// How a kind is called, and what tells its files: a key of JSON, or the text they start with and a
-// mark near it.
-struct KindInfo {
-  FileKind kind;
-  const char* name;
-  const char* json_key = nullptr;
-  const char* start = nullptr;
-  const char* mark = "";
-};
-constexpr KindInfo kKinds[] = {
-    {.kind = FileKind::kDataset, .name = "a segcal data set", .json_key = "segcal_dataset"},
-    {.kind = FileKind::kModel, .name = "a segcal model", .json_key = "segcal_model"},
-    {.kind = FileKind::kMetrics, .name = "segcal's metrics", .json_key = "segcal_metrics"},
-    {.kind = FileKind::kTable, .name = "one of segcal's tables", .start = "pipeline,"},
-    {.kind = FileKind::kFigure,
-     .name = "one of segcal's figures",
-     .start = "<svg ",
-     .mark = "role=\"img\" font-family=\"system-ui,-apple-system,"},
-    {.kind = FileKind::kArray, .name = "an array"},
-    {.kind = FileKind::kCheckpoint, .name = "a kept training", .json_key = "segcal_checkpoint"},
-    {.kind = FileKind::kPart, .name = "the state of a part", .start = "segcal part "},
-};
-
-const KindInfo& Info(FileKind kind) {
-  return *std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindInfo& info) {
-    return info.kind == kind;
-  });
-}
 
 // The first bytes of a file, as many as there are.
 std::string ReadStart(const std::string& path) {
@@ -55,10 +28,59 @@ std::string ReadStart(const std::string& path) {
   return start;
 }
 
-bool IsArray(const std::string& start) {
+bool IsArray(const std::string& path) {
+  const std::string start = ReadStart(path);
   const auto* head = reinterpret_cast<const unsigned char*>(start.data());
   return std::any_of(Formats().begin(), Formats().end(), [&](const FormatInfo* format) {
     return format->sniff(head, static_cast<int64_t>(start.size()));
+  });
+}
+
+// Graphs of calibrators say so in their metadata, whatever its prefix, behind a segmenter too. The
+// segmenter's own file does not, and is not ours to replace.
+bool IsCalibratorGraph(const std::string& path) {
+  const std::string bytes = ReadText(path, std::numeric_limits<int32_t>::max());
+  const OnnxOutline outline = ReadOnnx(bytes, path);
+  return std::any_of(outline.metadata.begin(), outline.metadata.end(), [](const auto& key) {
+    return key.ends_with("segcal.pipeline");
+  });
+}
+
+// How a kind is called, and what tells its files: a key of JSON, or the text they start with, a
+// mark near it, and a look into them.
+struct KindInfo {
+  FileKind kind;
+  const char* name;
+  const char* json_key = nullptr;
+  const char* start = "";
+  const char* mark = "";
+  bool (*look)(const std::string& path) = nullptr;
+};
+constexpr KindInfo kKinds[] = {
+    {.kind = FileKind::kDataset, .name = "a segcal data set", .json_key = "segcal_dataset"},
+    {.kind = FileKind::kModel, .name = "a segcal model", .json_key = "segcal_model"},
+    {.kind = FileKind::kMetrics, .name = "segcal's metrics", .json_key = "segcal_metrics"},
+    {.kind = FileKind::kTable, .name = "one of segcal's tables", .start = "pipeline,"},
+    {.kind = FileKind::kFigure,
+     .name = "one of segcal's figures",
+     .start = "<svg ",
+     .mark = "role=\"img\" font-family=\"system-ui,-apple-system,"},
+    {.kind = FileKind::kArray, .name = "an array", .look = &IsArray},
+    {.kind = FileKind::kCheckpoint, .name = "a kept training", .json_key = "segcal_checkpoint"},
+    {.kind = FileKind::kPart, .name = "the state of a part", .start = "segcal part "},
+    {.kind = FileKind::kOnnx,
+     .name = "a graph with a segcal calibrator",
+     .start = "\x08",  // the version of the format, with which every ONNX file begins
+     .look = &IsCalibratorGraph},
+    {.kind = FileKind::kPage,
+     .name = "a page of segcal",
+     .start = "<!doctype html>",
+     .mark = "<meta name=\"generator\" content=\"segcal\">"},
+};
+
+const KindInfo& Info(FileKind kind) {
+  return *std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindInfo& info) {
+    return info.kind == kind;
   });
 }
 
@@ -108,8 +130,8 @@ bool HoldsKind(const std::string& path, FileKind kind) {
     const std::string start = ReadStart(path);
     const KindInfo& info = Info(kind);
     if (info.json_key != nullptr) return HasKey(path, start, info.json_key);
-    if (info.start == nullptr) return IsArray(start);
-    return start.starts_with(info.start) && start.find(info.mark) != std::string::npos;
+    return start.starts_with(info.start) && start.find(info.mark) != std::string::npos &&
+           (info.look == nullptr || info.look(path));
   } catch (const Error&) {
     return false;  // what cannot be read, or not as JSON, is not ours
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "formats/array.h"
+#include "formats/onnx.h"
 #include "segcal/files.h"
 #include "tests/support/errors.h"
 #include "tests/support/temp_folder.h"
@@ -37,6 +38,21 @@ TEST(HoldsKind, LooksIntoTheFile) {
   SaveArray(folder.File("a.npy"), {.dtype = DType::kF32, .shape = {1}, .spacing = {}}, &value);
   EXPECT_TRUE(HoldsKind(folder.File("a.npy"), FileKind::kArray));
   EXPECT_FALSE(HoldsKind(model, FileKind::kArray));
+}
+
+// A segmenter's own file is no graph of ours, nor is what only begins like one.
+TEST(HoldsKind, TellsGraphsWithACalibratorFromOthers) {
+  const TempFolder folder;
+  const auto put = [&](const OnnxMetadata& metadata) {
+    return folder.Put(
+        "g",
+        WriteOnnx(
+            {.opset = 13, .producer = "test", .version = "", .graph = {}, .metadata = metadata}));
+  };
+  EXPECT_TRUE(HoldsKind(put({{"note", "a"}, {"brain_segcal.pipeline", "ts(z)"}}), FileKind::kOnnx));
+  EXPECT_FALSE(HoldsKind(put({{"note", "segcal.pipeline"}}), FileKind::kOnnx));
+  EXPECT_FALSE(HoldsKind(folder.Put("h", "\x08 segcal.pipeline"), FileKind::kOnnx));
+  EXPECT_FALSE(HoldsKind(folder.Put("m", "{\"segcal_model\": 1}"), FileKind::kOnnx));
 }
 
 // Every name of a file that is read.

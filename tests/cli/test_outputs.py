@@ -20,6 +20,8 @@ def make_home(tmp_path):
     (tmp_path / "nnunet.json").write_text(json.dumps(NNUNET))
     (tmp_path / "package.json").write_text('{"name": "something else"}')
     (tmp_path / "notes.csv").write_text("day,weather\n1,rain\n")
+    (tmp_path / "index.html").write_text("<!doctype html>\n<title>My page</title>\n")
+    run("export", tmp_path / "model.json", "-o", tmp_path / "segmenter.onnx", "--prefix", "a_")
     (tmp_path / "drawings").mkdir()
     (tmp_path / "drawings" / "reliability.svg").write_text("<svg><circle r='1'/></svg>")
     (tmp_path / "drawings" / "free_energy.svg").write_text("<svg><circle r='2'/></svg>")
@@ -51,6 +53,11 @@ REFUSED = {
     "two outputs in one": (["evaluate", "dataset.json", "--csv", "t.csv", "--cells", "./t.csv"], "t.csv"),
     "figure over a drawing": (["evaluate", "dataset.json", "--figures", "drawings"], "reliability.svg"),
     "free energy over a drawing": (["inspect", "dataset.json", "--figures", "drawings"], "free_energy.svg"),
+    "export over the model": (["export", "model.json", "-o", "model.json"], "model.json"),
+    "export over the data set": (["export", "model.json", "-o", "dataset.json"], "dataset.json"),
+    "export over the segmenter": (["export", "model.json", "--append-to", "segmenter.onnx", "--output-name",
+                                   "a_probabilities", "-o", "segmenter.onnx"], "segmenter.onnx"),
+    "report over a stranger": (["report", "nothing", "-o", "index.html"], "index.html"),
     "apply over a text": (["apply", "model.json", "dataset.json", "-o", "maps"], "case1.npy"),
 }
 
@@ -76,6 +83,8 @@ def test_force_writes_over_it(home):
     assert "segcal_model" in json.loads((home / "package.json").read_text())
     run("evaluate", "dataset.json", "--figures", "drawings", "--force", cwd=home)
     assert "role=" in (home / "drawings" / "reliability.svg").read_text()
+    run("export", "model.json", "-o", "notes.csv", "--force", cwd=home)
+    assert b"segcal.pipeline" in (home / "notes.csv").read_bytes()
     run("apply", "model.json", "dataset.json", "-o", "maps", "--force", cwd=home)
     assert np.load(home / "maps" / "case1.npy").shape == (4, 20, 30)
     run("index", "nnunet.json", *INDEX, "--nnunet", "nnunet.json", "--force", cwd=home)
@@ -92,6 +101,9 @@ def test_files_of_the_same_kind_are_written_again(home):
             "cells.csv", "--figures", "figures", cwd=home)
         run("inspect", "dataset.json", "--figures", "figures", cwd=home)
         run("apply", "model.json", "dataset.json", "-o", "out", cwd=home)
+        run("export", "model.json", "-o", "graph.onnx", cwd=home)
+        run("export", "model.json", "--append-to", "segmenter.onnx", "--output-name", "a_probabilities", "-o", "whole.onnx",
+            cwd=home)
     run("fit", "dataset.json", "-o", "empty.json", cwd=home)
 
 
