@@ -31,23 +31,44 @@ std::vector<Place> MakePlaces(double first, double step, int64_t count) {
 
 bool Inside(int64_t at, int64_t size) noexcept { return at >= 0 && at < size; }
 
+float Weight(const Place& place, int up) noexcept {
+  return up == 1 ? place.share : 1.0f - place.share;
+}
+
+// A row of the image that a row of the patch is made of.
+struct SourceRow {
+  int64_t first = 0;  // its first voxel
+  float weight = 0.0f;
+};
+
+// The rows between which the patch's row at z, y lies; those outside the image add nothing.
+struct SourceRows {
+  std::array<SourceRow, 4> rows;
+  size_t count = 0;
+
+  SourceRows(const Extent& extent, const Place& z, const Place& y) {
+    for (const int up_z : {0, 1}) {
+      for (const int up_y : {0, 1}) {
+        const int64_t at_z = z.low + up_z;
+        const int64_t at_y = y.low + up_y;
+        const float weight = Weight(z, up_z) * Weight(y, up_y);
+        if (weight > 0.0f && Inside(at_z, extent[0]) && Inside(at_y, extent[1]))
+          rows[count++] = {.first = (at_z * extent[1] + at_y) * extent[2], .weight = weight};
+      }
+    }
+  }
+};
+
 // Linear interpolation at one voxel of the patch.
 class Interpolation {
  public:
-  Interpolation(const Extent& extent, const Place& z, const Place& y, const Place& x) {
-    for (int corner = 0; corner < 8; ++corner) {
-      const std::array<int, 3> up = {corner >> 2, (corner >> 1) & 1, corner & 1};
-      const std::array<const Place*, 3> places = {&z, &y, &x};
-      float weight = 1.0f;
-      int64_t index = 0;
-      bool inside = true;
-      for (size_t axis = 0; axis < 3; ++axis) {
-        const int64_t at = places[axis]->low + up[axis];
-        weight *= up[axis] == 1 ? places[axis]->share : 1.0f - places[axis]->share;
-        inside = inside && Inside(at, extent[axis]);
-        index = index * extent[axis] + at;
+  Interpolation(const SourceRows& rows, const Place& x, int64_t width) {
+    for (size_t r = 0; r < rows.count; ++r) {
+      for (const int up : {0, 1}) {
+        const float weight = rows.rows[r].weight * Weight(x, up);
+        if (weight > 0.0f && Inside(x.low + up, width))
+          Add(rows.rows[r].first + x.low + up, weight);
       }
-      if (weight > 0.0f && inside) Add(index, weight);
     }
   }
   float At(const float* values) const noexcept {
@@ -62,8 +83,8 @@ class Interpolation {
     weights_[count_++] = weight;
   }
 
-  int64_t indices_[8] = {};
-  float weights_[8] = {};
+  int64_t indices_[8];
+  float weights_[8];
   int count_ = 0;
 };
 
@@ -109,8 +130,9 @@ void CopyPatch(const ImageCase& image,
   int64_t v = 0;
   for (const Place& z : places[0]) {
     for (const Place& y : places[1]) {
+      const SourceRows rows(image.extent, z, y);
       for (const Place& x : places[2]) {
-        const Interpolation at(image.extent, z, y, x);
+        const Interpolation at(rows, x, image.extent[2]);
         for (int64_t k = 0; k < image.channels; ++k) {
           const auto clean = static_cast<double>(at.At(image.values.data() + k * all));
           const double noise = view.noise > 0.0 ? view.noise * grain.Normal() : 0.0;
