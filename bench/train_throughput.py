@@ -3,7 +3,7 @@
 """Training steps per second and peak memory of segcal train beside plain PyTorch: the same network, loss, optimiser and
 batches, on the same threads.
 
-    bench/train_throughput.py PROGRAM [--threads 2] [--rounds 3] [--losses ce,nacl]
+    bench/train_throughput.py PROGRAM [--threads 2] [--rounds 3] [--losses ce,nacl] [--networks 2-D]
 
 Ours with and without augmentation; PyTorch cuts and mirrors its patches. Each round runs all of them in turn, each in a
 process of its own; a step is the difference between a long and a short training, so that start and reading do not count.
@@ -135,11 +135,12 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--losses", default="ce,nacl")
+    parser.add_argument("--networks", default="", help="those whose names begin so")
     arguments = parser.parse_args()
     print(f"{arguments.threads} threads, median of {arguments.rounds}; seconds per step by the clock, of the processor in brackets")
     print("| network | loss | ours | without augmentation | PyTorch | ours / PyTorch | peak, MiB | PyTorch's |")
     print("|---|---|---|---|---|---|---|---|")
-    for network in NETWORKS:
+    for network in (name for name in NETWORKS if name.startswith(arguments.networks)):
         for loss in arguments.losses.split(","):
             with tempfile.TemporaryDirectory() as folder:
                 axes, _, _, _, side, channels, steps = NETWORKS[network]
