@@ -164,7 +164,7 @@ void Run(const CompareArguments& given, const std::string& command) {
   StudyRun run{.dataset = DatasetFile(given.dataset), .command = command};
   CompareOptions options = MakeOptions(given, &run);
   const Dataset dataset = LoadDataset(given.dataset);
-  CreateFolder(given.output);
+  OutputCheck().WritesInto(given.output);
   AdviseOnInterrupt([folder = given.output] { return WhatIsStored(folder); });
   if (!given.part.empty()) return RunPart(given, std::move(options), dataset);
   if (IsOneOfMany()) {
@@ -283,6 +283,7 @@ void AddChoiceFlags(CLI::App& app, CompareArguments* given) {
       ->check(CLI::IsMember({"nll", "brier", "ece", "ace", "ba_ece"}))
       ->capture_default_str();
   app.add_flag("--resume", given->options.resume, "Go on with the study in the folder");
+  AddForce(app, &given->options.force);
   app.add_option("--part",
                  given->part,
                  "I/N: only part I of N of the fits and evaluations, for N processes or machines "

@@ -68,6 +68,8 @@ struct CompareOptions {
   // holds units is an Error unless `resume` is set, which goes on with those that are the same.
   std::string folder = {};
   bool resume = false;
+  // What others have in that folder may be written over.
+  bool force = false;
 };
 
 // Runs the protocol of the main paper: for every repeat a partition of the cases by group, a fit of

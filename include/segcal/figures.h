@@ -75,6 +75,8 @@ SEGCAL_EXPORT std::vector<Figure> EvaluationFigures(const Dataset& dataset,
                                                     const std::vector<Model>& models,
                                                     const EvaluateResult& result,
                                                     const CaseFigureOptions& options = {});
+// The names that these can have, before there is a result.
+SEGCAL_EXPORT std::vector<std::string> EvaluationFigureNames();
 
 struct FreeEnergyFigureOptions {
   RunOptions run;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "core/throw.h"
@@ -13,6 +14,24 @@ namespace {
 
 // Far more than any machine has; sums of a few such numbers do not overflow.
 constexpr int64_t kFarthest = int64_t{1} << 56;
+
+// What a file of a batch or of one class says is of more, or of less, than the array of the case.
+OpenOptions ForFile(const ArraySource& source, const OpenOptions& open) {
+  if (!open.check || (!source.item() && source.class_paths().empty())) return open;
+  OpenOptions options = open;
+  const std::optional<int64_t> item = source.item();
+  const auto classes = std::ssize(source.class_paths());
+  options.check = [check = open.check, item, classes](const std::string& name, ArrayInfo info) {
+    if (!item) {
+      info.shape.insert(info.shape.begin(), classes);
+      return check(name, info);
+    }
+    if (info.shape.size() < 2) return;  // no batch, which is told where the item is taken
+    info.shape.erase(info.shape.begin());
+    check(fmt::format("{}[{}]", name, *item), info);
+  };
+  return options;
+}
 
 void CheckExtents(const ArrayView& view, const std::string& name) {
   int64_t elements = 1;  // as if no axis were empty: strides of the others count
@@ -95,13 +114,18 @@ std::unique_ptr<Array> OpenSource(const Dataset& dataset,
                                   const OpenOptions& open) {
   if (source.in_memory())
     return OpenView(source.view(), fmt::format("case {}: {}", entry.id, what));
+  OpenOptions options = ForFile(source, open);
   if (!source.class_paths().empty()) {
     std::vector<std::unique_ptr<Array>> classes;
-    for (const std::string& path : FullPaths(dataset, source))
-      classes.push_back(OpenArray(path, open));
+    for (const std::string& path : FullPaths(dataset, source)) {
+      classes.push_back(OpenArray(path, options));
+      options.check = [&first = *classes.front()](const std::string& name, const ArrayInfo& info) {
+        CheckAlike(first, name, info);
+      };
+    }
     return Stacked(std::move(classes));
   }
-  std::unique_ptr<Array> array = OpenArray(FullPath(dataset, source), open);
+  std::unique_ptr<Array> array = OpenArray(FullPath(dataset, source), options);
   return source.item() ? ItemOf(std::move(array), *source.item()) : std::move(array);
 }
 

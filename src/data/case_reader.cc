@@ -22,79 +22,106 @@ std::vector<int64_t> Squeezed(std::vector<int64_t> shape) {
   return shape;
 }
 
-std::vector<std::shared_ptr<const Array>> OpenMembers(const Dataset& dataset,
-                                                      const Case& entry,
-                                                      const std::vector<int64_t>& wanted,
-                                                      const OpenOptions& open) {
-  OpenOptions options = open;
-  options.key = dataset.key;
-  std::vector<std::shared_ptr<const Array>> members(entry.members.size());
-  for (size_t m = 0; m < members.size(); ++m) {
-    const bool needed =
-        wanted.empty() ||
-        std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(m)) != wanted.end();
-    if (needed) {
-      members[m] =
-          OpenSource(dataset, entry, entry.members[m], fmt::format("member {}", m), options);
-    }
-  }
-  return members;
-}
-
-std::unique_ptr<Array> OpenIfGiven(const Dataset& dataset,
-                                   const Case& entry,
-                                   const ArraySource& source,
-                                   const char* what,
-                                   const OpenOptions& open) {
-  if (source.empty()) return nullptr;
-  return OpenSource(dataset, entry, source, what, open);
+// Whether a list of members, all of them where it is empty, has this one.
+bool IsWanted(const std::vector<int64_t>& wanted, size_t member) {
+  return wanted.empty() ||
+         std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(member)) != wanted.end();
 }
 
 }  // namespace
+
+CaseReader::CaseReader(const Dataset& dataset, const Case& entry)
+    : id_(entry.id),
+      num_classes_(dataset.num_classes()),
+      input_(dataset.input.value()),
+      floor_(InputFloor(input_)),
+      layout_(dataset.layout) {
+  if (entry.image.empty()) return;
+  open_image_ = [folder = dataset.folder, id = id_, image = entry.image] {
+    return OpenSource({.folder = folder}, {.id = id}, image, "image", {});
+  };
+}
 
 CaseReader::CaseReader(const Dataset& dataset,
                        const Case& entry,
                        const std::vector<int64_t>& members,
                        const OpenOptions& open)
-    : CaseReader(dataset,
-                 entry,
-                 OpenMembers(dataset, entry, members, open),
-                 OpenIfGiven(dataset, entry, entry.labels, "labels", open),
-                 OpenIfGiven(dataset, entry, entry.mask, "mask", open)) {}
+    : CaseReader(dataset, entry) {
+  std::vector<std::shared_ptr<const Array>> opened(entry.members.size());
+  for (size_t m = 0; m < opened.size(); ++m) {
+    if (IsWanted(members, m)) opened[m] = OpenMember(dataset, entry, m, open);
+  }
+  SetMembers(std::move(opened));
+  SetLabels(dataset, OpenBeside(dataset, entry, entry.labels, "labels", open));
+  SetMask(OpenBeside(dataset, entry, entry.mask, "mask", open));
+  SetGeometry(entry);
+}
 
 CaseReader::CaseReader(const Dataset& dataset,
                        const Case& entry,
                        std::vector<std::shared_ptr<const Array>> members,
                        std::unique_ptr<Array> labels,
                        std::unique_ptr<Array> mask)
-    : id_(entry.id),
-      num_classes_(dataset.num_classes()),
-      input_(dataset.input.value()),
-      floor_(InputFloor(input_)),
-      layout_(dataset.layout),
-      members_(std::move(members)),
-      mask_(std::move(mask)) {
+    : CaseReader(dataset, entry) {
+  SetMembers(std::move(members));
+  SetLabels(dataset, std::move(labels));
+  SetMask(std::move(mask));
+  SetGeometry(entry);
+}
+
+// Arrays are checked by what their files say, before any of them is decoded.
+std::unique_ptr<Array> CaseReader::OpenMember(const Dataset& dataset,
+                                              const Case& entry,
+                                              size_t index,
+                                              const OpenOptions& open) {
+  OpenOptions options = open;
+  options.key = dataset.key;
+  options.check = [this](const std::string& name, const ArrayInfo& info) {
+    CheckMember(name, info);
+  };
+  return OpenSource(dataset, entry, entry.members[index], fmt::format("member {}", index), options);
+}
+
+std::unique_ptr<Array> CaseReader::OpenBeside(const Dataset& dataset,
+                                              const Case& entry,
+                                              const ArraySource& source,
+                                              const char* what,
+                                              const OpenOptions& open) const {
+  if (source.empty()) return nullptr;
+  OpenOptions options = open;
+  options.check = [&](const std::string& name, const ArrayInfo& info) {
+    CheckSpatial(name, info, what);
+  };
+  return OpenSource(dataset, entry, source, what, options);
+}
+
+void CaseReader::SetMembers(std::vector<std::shared_ptr<const Array>> members) {
+  members_ = std::move(members);
   for (const auto& member : members_) {
-    if (member) CheckMember(*member);
+    if (member) CheckMember(member->name(), member->info());
     direct_rows_.push_back(member ? FindRows(*member) : MemberRows{});
   }
-  if (shape_.empty()) {
-    Throw(ErrorCode::kInvalidArgument,
-          "case {}: none of its {} members is asked for",
-          id_,
-          members_.size());
-  }
-  if (labels) {
-    CheckSpatial(*labels, "labels");
-    labels_ = std::make_unique<LabelReader>(dataset, std::move(labels));
-  }
-  if (mask_) CheckSpatial(*mask_, "mask");
+  if (!shape_.empty()) return;
+  Throw(ErrorCode::kInvalidArgument,
+        "case {}: none of its {} members is asked for",
+        id_,
+        members_.size());
+}
+
+void CaseReader::SetLabels(const Dataset& dataset, std::unique_ptr<Array> labels) {
+  if (!labels) return;
+  CheckSpatial(labels->name(), labels->info(), "labels");
+  labels_ = std::make_unique<LabelReader>(dataset, std::move(labels));
+}
+
+void CaseReader::SetMask(std::unique_ptr<Array> mask) {
+  if (mask) CheckSpatial(mask->name(), mask->info(), "mask");
+  mask_ = std::move(mask);
+}
+
+void CaseReader::SetGeometry(const Case& entry) {
   SetSpacing(entry);
   if (const Array* source = GeometrySource()) geometry_file_ = source->name();
-  if (entry.image.empty()) return;
-  open_image_ = [folder = dataset.folder, id = id_, image = entry.image] {
-    return OpenSource({.folder = folder}, {.id = id}, image, "image", {});
-  };
 }
 
 std::unique_ptr<Array> CaseReader::OpenImage() const {
@@ -119,18 +146,17 @@ MemberRows CaseReader::FindRows(const Array& array) const {
           .voxel_stride = voxels.stride};
 }
 
-void CaseReader::CheckMember(const Array& array) {
-  const ArrayInfo& info = array.info();
+void CaseReader::CheckMember(const std::string& name, const ArrayInfo& info) {
   if (!IsFloat(info.dtype)) {
     Throw(ErrorCode::kBadData,
           "{}: {} values; predictions must be float16, bfloat16, float32 or float64",
-          array.name(),
+          name,
           Name(info.dtype));
   }
   if (info.shape.size() < 2 || info.shape.size() > 4) {
     Throw(ErrorCode::kBadData,
           "{}: shape {}; predictions must be (classes, spatial...) with one to three spatial axes",
-          array.name(),
+          name,
           FormatShape(info.shape));
   }
   const int64_t channels = channels_last() ? info.shape.back() : info.shape.front();
@@ -143,7 +169,7 @@ void CaseReader::CheckMember(const Array& array) {
             : "";
     Throw(ErrorCode::kBadData,
           "{}: {} channels in shape {}, the data set has {} classes{}",
-          array.name(),
+          name,
           channels,
           FormatShape(info.shape),
           num_classes_,
@@ -155,24 +181,25 @@ void CaseReader::CheckMember(const Array& array) {
     shape_ = spatial;
     num_voxels_ = info.NumElements() / num_classes_;
     if (num_voxels_ == 0)
-      Throw(
-          ErrorCode::kBadData, "{}: no voxels in shape {}", array.name(), FormatShape(info.shape));
+      Throw(ErrorCode::kBadData, "{}: no voxels in shape {}", name, FormatShape(info.shape));
   } else if (spatial != shape_) {
     Throw(ErrorCode::kBadData,
           "{}: spatial shape {}, the case's first member has {}",
-          array.name(),
+          name,
           FormatShape(spatial),
           FormatShape(shape_));
   }
 }
 
-void CaseReader::CheckSpatial(const Array& array, const char* what) const {
-  if (Squeezed(array.info().shape) == Squeezed(shape_)) return;
+void CaseReader::CheckSpatial(const std::string& name,
+                              const ArrayInfo& info,
+                              const char* what) const {
+  if (Squeezed(info.shape) == Squeezed(shape_)) return;
   Throw(ErrorCode::kBadData,
         "{}: {} of shape {}, the prediction has {}",
-        array.name(),
+        name,
         what,
-        FormatShape(array.info().shape),
+        FormatShape(info.shape),
         FormatShape(shape_));
 }
 

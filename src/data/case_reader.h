@@ -62,9 +62,25 @@ class CaseReader {
   std::string DescribeVoxel(int64_t voxel) const;
 
  private:
-  void CheckMember(const Array& array);
+  CaseReader(const Dataset& dataset, const Case& entry);  // nothing is open yet
+
+  std::unique_ptr<Array> OpenMember(const Dataset& dataset,
+                                    const Case& entry,
+                                    size_t index,
+                                    const OpenOptions& open);
+  std::unique_ptr<Array> OpenBeside(const Dataset& dataset,
+                                    const Case& entry,
+                                    const ArraySource& source,
+                                    const char* what,
+                                    const OpenOptions& open) const;
+  void SetMembers(std::vector<std::shared_ptr<const Array>> members);
+  void SetLabels(const Dataset& dataset, std::unique_ptr<Array> labels);
+  void SetMask(std::unique_ptr<Array> mask);
+  void SetGeometry(const Case& entry);
+  // The first member gives the case its shape.
+  void CheckMember(const std::string& name, const ArrayInfo& info);
+  void CheckSpatial(const std::string& name, const ArrayInfo& info, const char* what) const;
   MemberRows FindRows(const Array& array) const;
-  void CheckSpatial(const Array& array, const char* what) const;
   void SetSpacing(const Case& entry);
   const Array* GeometrySource() const;
 

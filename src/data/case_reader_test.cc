@@ -144,5 +144,71 @@ TEST(CaseReader, OpensOnlyTheMembersItIsAskedFor) {
   });
 }
 
+// Compressed arrays that are broken behind their headers: whoever decodes them finds that out.
+class BrokenFiles : public ::testing::Test {
+ protected:
+  ArraySource Put(const std::string& name, DType dtype, const Shape& shape) const {
+    const ArrayInfo info{.dtype = dtype, .shape = shape, .spacing = {}};
+    std::vector<uint8_t> noise(static_cast<size_t>(info.NumElements() * ElementSize(dtype)));
+    uint32_t state = 1;
+    for (uint8_t& byte : noise) byte = static_cast<uint8_t>((state = state * 1664525 + 1) >> 24);
+    WriteOptions options;
+    options.compress = true;
+    SaveArray(folder_.File(name), info, noise.data(), options);
+    std::string bytes = folder_.Get(name);
+    for (size_t at = bytes.size() / 2; at < bytes.size() / 2 + 64; ++at) bytes[at] ^= '\x55';
+    folder_.Put(name, bytes);
+    return name;
+  }
+  void ExpectRefused(const Case& entry, const std::vector<std::string>& message) const {
+    const Dataset dataset{
+        .classes = {"a", "b", "c"}, .input = InputKind::kLogits, .folder = folder_.path()};
+    ExpectError(ErrorCode::kBadData, message, [&] { CaseReader(dataset, entry, {}, {}); });
+  }
+  std::string Whole(const Shape& shape) const {
+    const std::vector<float> zeros(
+        static_cast<size_t>(ArrayInfo{.shape = shape, .spacing = {}}.NumElements()));
+    SaveArray(folder_.File("m.npy"), {.shape = shape, .spacing = {}}, zeros.data());
+    return "m.npy";
+  }
+
+  testing::TempFolder folder_;
+};
+
+TEST_F(BrokenFiles, AreBrokenWhereTheirShapeIsRight) {
+  ExpectRefused({.id = "c", .members = {Put("m.npz", DType::kF32, {3, 40, 50})}}, {"m.npz"});
+  ExpectRefused({.id = "c",
+                 .members = {Whole({3, 1, 40, 50})},
+                 .labels = Put("l.nii.gz", DType::kU8, {1, 40, 50})},
+                {"l.nii.gz"});
+}
+
+TEST_F(BrokenFiles, AreRefusedByTheirShapeBeforeTheyAreDecoded) {
+  ExpectRefused({.id = "c", .members = {Put("m.npz", DType::kF32, {4, 40, 50})}},
+                {"m.npz", "4 channels", "3 classes"});
+  ExpectRefused({.id = "c", .members = {Put("m.npz", DType::kI32, {3, 40, 50})}},
+                {"m.npz", "int32 values"});
+  ExpectRefused({.id = "c", .members = {Whole({3, 4, 5}), Put("n.npz", DType::kF32, {3, 40, 50})}},
+                {"n.npz", "spatial shape (40, 50)", "(4, 5)"});
+  ExpectRefused({.id = "c",
+                 .members = {Whole({3, 1, 4, 5})},
+                 .labels = Put("l.nii.gz", DType::kU8, {1, 40, 50})},
+                {"l.nii.gz", "labels of shape (1, 40, 50)", "(1, 4, 5)"});
+  ExpectRefused(
+      {.id = "c", .members = {Whole({3, 4, 5})}, .mask = Put("k.png", DType::kU8, {40, 50})},
+      {"k.png", "mask of shape (40, 50)"});
+}
+
+TEST_F(BrokenFiles, OfABatchOrOfOneClassAreToo) {
+  Put("b.npz", DType::kF32, {2, 4, 40, 50});
+  ExpectRefused({.id = "c", .members = {ArraySource::Item("b.npz", 1)}},
+                {"b.npz", "[1]", "4 channels", "(4, 40, 50)"});
+  Put("p.npz", DType::kF32, {40, 50});
+  ExpectRefused({.id = "c", .members = {ArraySource::PerClass({"p.npz", "p.npz"})}},
+                {"p.npz", "2 channels", "(2, 40, 50)"});
+  ExpectRefused({.id = "c", .members = {ArraySource::PerClass({Whole({4, 5}), "p.npz", "p.npz"})}},
+                {"p.npz", "(40, 50)", "m.npy", "must be alike"});
+}
+
 }  // namespace
 }  // namespace segcal

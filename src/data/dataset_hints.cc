@@ -21,8 +21,8 @@ void CheckJson(const std::string& file, const Json& json) {
   if (IsNnunet(json)) {
     Throw(
         ErrorCode::kBadData,
-        "{}: nnU-Net's, not a data set of segcal; {}, and takes the classes from this file by its "
-        "option nnunet",
+        "{}: nnU-Net's, not a data set of segcal; {}, and by option nnunet of index from a folder "
+        "of nnU-Net or the classes of this file",
         file,
         kHowTo);
   }

@@ -36,6 +36,8 @@ std::vector<Piece> Parse(const std::string& pattern) {
   for (size_t begin = 0; begin < pattern.size();) {
     size_t end = begin + 1;
     if (pattern[begin] == '*') {
+      // Stars in a row match what one does, but in very many ways.
+      end = std::min(pattern.find_first_not_of('*', begin), pattern.size());
       pieces.push_back({Piece::Kind::kStar, "*"});
     } else if (pattern[begin] == '{') {
       const size_t close = pattern.find('}', begin);

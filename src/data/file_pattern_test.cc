@@ -116,6 +116,15 @@ TEST(FindFiles, TakesAStarForAnythingWithinAName) {
   EXPECT_EQ(PathsOf(folder, "*/{case}*.png"), (Paths{"x/0001_gt.png", "y/0001.png"}));
 }
 
+// One by one, sixty stars would share this name out in more ways than can be tried.
+TEST(FindFiles, TakesStarsInARowForOne) {
+  const TempFolder folder;
+  folder.Put("a_long_name_of_a_prediction.npy", "");
+  EXPECT_TRUE(FindFiles(folder.File(std::string(60, '*') + "{case}.png")).empty());
+  EXPECT_EQ(FindFiles(folder.File(std::string(60, '*') + "_{case}.npy")).at(0).values.at("case"),
+            "prediction");
+}
+
 TEST(FindFiles, TakesOtherCharactersLiterally) {
   const TempFolder folder;
   folder.Put("a+(1).[x]/c^1$.npy", "");

@@ -160,8 +160,12 @@ std::string Lookup(const FilesByCase& files,
 void CheckSameCases(const std::vector<MemberFiles>& members) {
   const auto check = [](const MemberFiles& has, const MemberFiles& lacks) {
     for (const auto& [id, match] : has.files) {
-      if (!lacks.files.contains(id))
-        Throw(ErrorCode::kIo, "case \"{}\" has no file of member {}", id, lacks.name);
+      if (lacks.files.contains(id)) continue;
+      Throw(ErrorCode::kIo,
+            "case \"{}\" has no file of member {}; every member must have predicted it. Where one "
+            "of them did (out of fold), write * in place of {{member}}",
+            id,
+            lacks.name);
     }
   };
   for (const MemberFiles& member : members) {

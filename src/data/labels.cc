@@ -72,7 +72,7 @@ auto ConverterFor(DType dtype) {
       return &ConvertIntegers<uint32_t>;
     case DType::kI32:
       return &ConvertIntegers<int32_t>;
-    case DType::kU64:  // values past 2^63 turn negative, which no label may be
+    case DType::kU64:  // values past 2^63 turn negative, which no class is; ShownValue undoes it
     case DType::kI64:
       return &ConvertIntegers<int64_t>;
     case DType::kF16:
@@ -95,6 +95,12 @@ std::string Coordinates(const std::vector<int64_t>& shape, int64_t element) {
     element /= shape[axis];
   }
   return fmt::format("({})", fmt::join(index, ", "));
+}
+
+// As it is in the file.
+std::string ShownValue(const Array& array, int64_t value) {
+  if (array.info().dtype == DType::kU64) return std::to_string(static_cast<uint64_t>(value));
+  return std::to_string(value);
 }
 
 // The elements from `first` on, where they lie or read into `buffer`.
@@ -148,7 +154,7 @@ int32_t LabelReader::FindClass(int64_t value, int64_t voxel) const {
         "{}: label {} at voxel {}; {} in [0, {}){} is required: option label_map of index turns "
         "other values into classes{}",
         array_->name(),
-        value,
+        ShownValue(*array_, value),
         Coordinates(array_->info().shape, voxel),
         label_map_.empty() ? "a class" : "a value of label_map, giving a class",
         num_classes_,

@@ -146,9 +146,12 @@ TEST(LabelReader, RefusesHugeValuesInsteadOfCuttingThem) {
   ExpectError(ErrorCode::kBadData, {"label 4294967296"}, [&] {
     ReadLabelBytes(ThreeClasses(), DType::kI64, BytesOf<int64_t>({int64_t{1} << 32}));
   });
-  ExpectError(ErrorCode::kBadData, {"labels.png"}, [&] {
+  ExpectError(ErrorCode::kBadData, {"labels.png", "label 18446744073709551615 "}, [&] {
     ReadLabelBytes(
         ThreeClasses(), DType::kU64, BytesOf<uint64_t>({std::numeric_limits<uint64_t>::max()}));
+  });
+  ExpectError(ErrorCode::kBadData, {"label 9223372036854775808 "}, [&] {
+    ReadLabelBytes(ThreeClasses(), DType::kU64, BytesOf<uint64_t>({uint64_t{1} << 63}));
   });
   ExpectError(ErrorCode::kBadData, {"label 65536"}, [&] {
     ReadLabelBytes(ThreeClasses(), DType::kU32, BytesOf<uint32_t>({65536}));

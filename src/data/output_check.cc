@@ -183,6 +183,8 @@ void OutputCheck::Reads(const Dataset& dataset) {
 }
 
 void OutputCheck::Writes(const std::string& file, FileKind kind) {
+  if (file.empty())
+    Throw(ErrorCode::kInvalidArgument, "{} needs the name of a file", Info(kind).name);
   if (NamesFolder(file)) {
     Throw(ErrorCode::kInvalidArgument,
           "{}: is the name of a folder, {} is to be written to a file",
@@ -201,6 +203,9 @@ void OutputCheck::Writes(const std::string& file, FileKind kind) {
   CheckFolder(folder.empty() ? "." : folder);
 }
 
-void OutputCheck::WritesInto(const std::string& folder) const { CheckFolder(folder); }
+void OutputCheck::WritesInto(const std::string& folder) const {
+  if (folder.empty()) Throw(ErrorCode::kInvalidArgument, "outputs need the name of a folder");
+  CheckFolder(folder);
+}
 
 }  // namespace segcal

@@ -132,6 +132,9 @@ TEST(OutputCheck, RefusesWhatIsNoFile) {
     OutputCheck(true).Writes("/dev/null", FileKind::kModel);
   });
   EXPECT_NO_THROW(OutputCheck().WritesInto(folder.File("new/a/b")));
+  ExpectError(
+      kRefused, {"a segcal model", "name"}, [] { OutputCheck().Writes("", FileKind::kModel); });
+  ExpectError(kRefused, {"name of a folder"}, [] { OutputCheck().WritesInto(""); });
 }
 
 TEST(OutputCheck, RefusesTwoOutputsInOneFile) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -65,6 +66,9 @@ struct OpenOptions {
   // Whether the checksum of an archive member that is read in place is checked on opening, which
   // reads it once. A second opening of a file already checked may leave it out.
   bool verify = true;
+  // Sees what a file says of its array before any element is decoded, and throws if that will not
+  // do: a small file may promise gigabytes.
+  std::function<void(const std::string& name, const ArrayInfo& info)> check = {};
 };
 
 // An array being written: elements arrive in any order, from several threads at once. The file

@@ -55,18 +55,7 @@ class ItemArray : public Array {
 
 ArrayInfo StackedInfo(const std::vector<std::unique_ptr<Array>>& parts) {
   const Array& first = *parts.front();
-  for (const auto& part : parts) {
-    if (part->info().shape == first.info().shape && part->info().dtype == first.info().dtype)
-      continue;
-    Throw(ErrorCode::kBadData,
-          "{}: {} of shape ({}), {} has {} of shape ({}); files of classes must be alike",
-          part->name(),
-          Name(part->info().dtype),
-          fmt::join(part->info().shape, ", "),
-          first.name(),
-          Name(first.info().dtype),
-          fmt::join(first.info().shape, ", "));
-  }
+  for (const auto& part : parts) CheckAlike(first, part->name(), part->info());
   ArrayInfo info = first.info();
   info.shape.insert(info.shape.begin(), static_cast<int64_t>(parts.size()));
   return info;
@@ -103,6 +92,18 @@ class StackedArray : public Array {
 };
 
 }  // namespace
+
+void CheckAlike(const Array& first, const std::string& name, const ArrayInfo& info) {
+  if (info.shape == first.info().shape && info.dtype == first.info().dtype) return;
+  Throw(ErrorCode::kBadData,
+        "{}: {} of shape ({}), {} has {} of shape ({}); files of classes must be alike",
+        name,
+        Name(info.dtype),
+        fmt::join(info.shape, ", "),
+        first.name(),
+        Name(first.info().dtype),
+        fmt::join(first.info().shape, ", "));
+}
 
 std::unique_ptr<Array> ItemOf(std::unique_ptr<Array> batch, int64_t item) {
   return std::make_unique<ItemArray>(std::move(batch), item);

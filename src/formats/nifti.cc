@@ -16,6 +16,11 @@ DType ScaledType(DType stored) {
   return stored == DType::kF32 || ElementSize(stored) <= 2 ? DType::kF32 : DType::kF64;
 }
 
+ArrayInfo ScaledInfo(ArrayInfo info) {
+  info.dtype = ScaledType(info.dtype);
+  return info;
+}
+
 // Values slope * stored + inter of another array, computed in double while reading.
 class ScaledArray : public Array {
  public:
@@ -33,11 +38,6 @@ class ScaledArray : public Array {
 
  private:
   static constexpr int64_t kChunk = 2048;
-
-  static ArrayInfo ScaledInfo(ArrayInfo info) {
-    info.dtype = ScaledType(info.dtype);
-    return info;
-  }
 
   template <class Out>
   void ReadAs(int64_t first, int64_t count, Out* out) const {
@@ -130,6 +130,7 @@ std::unique_ptr<Array> OpenNifti(const std::string& path, const OpenOptions& opt
   int64_t header_bytes = 0;
   const NiftiHeader header = ReadNiftiHeader(stream.get(), path, &header_bytes);
   const ArrayInfo info = NiftiArrayInfo(header, path);
+  CheckPromise(options, path, header.slope == 0.0 ? info : ScaledInfo(info));
   std::unique_ptr<Array> array;
   if (IsGzip(file)) {
     const int64_t bytes = CheckedNumBytes(path, info);

@@ -65,6 +65,7 @@ std::unique_ptr<Array> OpenNpyInPlace(const std::string& name,
   FileStream stream(file, offset, size);
   const NpyHeader header = ReadNpyHeader(&stream, name);
   CheckSize(name, header, size);
+  CheckPromise(options, name, header.info);
   std::unique_ptr<Array> array = MakeFileArray(
       name, StoredInfo(header), std::move(file), offset + header.header_bytes, header.swap);
   return NeedsTransposition(header) ? Transposed(std::move(array), options) : std::move(array);
@@ -76,6 +77,7 @@ std::unique_ptr<Array> OpenNpyStream(const std::string& name,
                                      const OpenOptions& options) {
   const NpyHeader header = ReadNpyHeader(stream, name);
   CheckSize(name, header, size);
+  CheckPromise(options, name, header.info);
   Spool spool(name, options.memory_limit, options.cache_dir);
   Fill(&spool, stream, name, header.data_bytes);
   RequireEnd(stream, name);

@@ -21,6 +21,13 @@ namespace segcal {
 // than 63 bits count is an Error naming `name`.
 int64_t CheckedNumBytes(const std::string& name, const ArrayInfo& info);
 
+// Lets whoever opens the array see what its file promises.
+inline void CheckPromise(const OpenOptions& options,
+                         const std::string& name,
+                         const ArrayInfo& info) {
+  if (options.check) options.check(name, info);
+}
+
 // Throws unless [first, first + count) lies inside the array.
 void CheckRange(const std::string& name, const ArrayInfo& info, int64_t first, int64_t count);
 

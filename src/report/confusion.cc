@@ -115,9 +115,10 @@ void DrawMatrix(const ConfusionMatrix& matrix,
                 const std::vector<std::string>& classes,
                 const MatrixLayout& layout,
                 Point corner,
+                double room,
                 Svg* svg) {
   svg->AddText({corner.x, corner.y - layout.names - 8.0},
-               FitPixels(matrix.title, 13.0 * kBoldWidth, std::max(200.0, layout.side())),
+               FitPixels(matrix.title, 13.0 * kBoldWidth, room),
                {.size = 13.0, .color = kInk, .bold = true});
   DrawNames(classes, layout, corner, svg);
   const bool numbers = classes.size() <= kMostNumbers && layout.cell >= 17.0;
@@ -161,7 +162,10 @@ std::string ConfusionFigure(const EvaluateResult& result) {
       {.size = 12.0, .color = kFaint});
   for (size_t m = 0; m < matrices.size(); ++m) {
     const double x = kConfusionMargin + 20.0 + layout.names + static_cast<double>(m) * step;
-    DrawMatrix(matrices[m], result.classes, layout, {x, top}, &svg);
+    // The title of the last one, or only one, may be wider than it.
+    const bool last = m + 1 == matrices.size();
+    const double room = last ? kConfusionMargin + width - x : step - kMatrixGap;
+    DrawMatrix(matrices[m], result.classes, layout, {x, top}, room, &svg);
   }
   svg.AddText({kConfusionMargin + 10.0, top + 0.5 * layout.side()},
               "label",

@@ -107,6 +107,38 @@ std::vector<MetricColumn> ComparedColumns(const EvaluateResult& result) {
   return MetricColumns(result, result.statistics->options.metrics);
 }
 
+// What figures of an evaluation are drawn from.
+struct Evaluated {
+  const Dataset& dataset;
+  const std::vector<Model>& models;
+  const EvaluateResult& result;
+  const CaseFigureOptions& options;
+};
+
+// Its file, and the picture: an empty text where the result has no numbers for it.
+struct Drawing {
+  const char* name;
+  std::string (*draw)(const Evaluated& from);
+};
+constexpr Drawing kDrawings[] = {
+    {"reliability.svg", [](const Evaluated& from) { return ReliabilityFigure(from.result); }},
+    {"reliability_classes.svg",
+     [](const Evaluated& from) { return ClassReliabilityFigure(from.result); }},
+    {"reliability_regions.svg",
+     [](const Evaluated& from) { return RegionReliabilityFigure(from.result); }},
+    {"risk_coverage.svg", [](const Evaluated& from) { return RiskCoverageFigure(from.result); }},
+    {"confusion.svg", [](const Evaluated& from) { return ConfusionFigure(from.result); }},
+    {"differences.svg",
+     [](const Evaluated& from) {
+       return from.result.statistics ? ForestFigure(from.result, ComparedColumns(from.result))
+                                     : std::string();
+     }},
+    {"case.svg",
+     [](const Evaluated& from) {
+       return CaseFigure(from.dataset, from.models, from.result, from.options);
+     }},
+};
+
 }  // namespace
 
 std::string ReliabilityFigure(const EvaluateResult& result) {
@@ -162,22 +194,19 @@ std::string RegionReliabilityFigure(const EvaluateResult& result) {
       panels, shown.Heading("regions"), {.before = "before: " + shown.before_name});
 }
 
+std::vector<std::string> EvaluationFigureNames() {
+  std::vector<std::string> names;
+  for (const Drawing& drawing : kDrawings) names.emplace_back(drawing.name);
+  return names;
+}
+
 std::vector<Figure> EvaluationFigures(const Dataset& dataset,
                                       const std::vector<Model>& models,
                                       const EvaluateResult& result,
                                       const CaseFigureOptions& options) {
-  std::vector<Figure> figures = {
-      {"reliability.svg", ReliabilityFigure(result)},
-      {"reliability_classes.svg", ClassReliabilityFigure(result)},
-      {"reliability_regions.svg", RegionReliabilityFigure(result)},
-      {"risk_coverage.svg", RiskCoverageFigure(result)},
-      {"confusion.svg", ConfusionFigure(result)},
-      {"case.svg", CaseFigure(dataset, models, result, options)},
-  };
-  if (result.statistics) {
-    figures.insert(figures.end() - 1,
-                   {"differences.svg", ForestFigure(result, ComparedColumns(result))});
-  }
+  std::vector<Figure> figures;
+  for (const Drawing& drawing : kDrawings)
+    figures.push_back({drawing.name, drawing.draw({dataset, models, result, options})});
   std::erase_if(figures, [](const Figure& figure) { return figure.svg.empty(); });
   return figures;
 }

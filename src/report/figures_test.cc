@@ -67,6 +67,11 @@ TEST_F(FiguresTest, AreThoseThatThereAreNumbersFor) {
   compared.statistics = ComputeStatistics({&compared, 1}, {.replicates = 50});
   EXPECT_EQ(Names(EvaluationFigures(dataset_, models_, compared)),
             (std::vector<std::string>{"differences.svg", "case.svg"}));
+  const std::vector<std::string> names = EvaluationFigureNames();
+  for (const EvaluateResult& result : {all, few, compared}) {
+    for (const std::string& name : Names(EvaluationFigures(dataset_, models_, result)))
+      EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+  }
 }
 
 TEST_F(FiguresTest, AreWellFormedAndNameEveryPipeline) {
@@ -127,6 +132,9 @@ TEST_F(FiguresTest, OfRiskHaveACurvePerPipelineAndAnOracle) {
 TEST_F(FiguresTest, OfConfusionShowBeforeOnlyWhereItDiffers) {
   EvaluateResult result = Result();
   EXPECT_TRUE(Says(ConfusionFigure(result), "ts(z), the same as none(z)"));
+  result.pipelines[1].pipeline = "selective+ts(z)";  // wider than three classes are
+  EXPECT_TRUE(Says(ConfusionFigure(result), "selective+ts(z), the same as none(z)"));
+  result.pipelines[1].pipeline = "ts(z)";
   for (Diagram& diagram : result.pipelines[1].diagrams) {
     if (diagram.kind == DiagramKind::kConfusion) diagram.rows = {{3, 1, 0}, {0, 0, 0}, {0, 1, 399}};
   }
@@ -146,6 +154,7 @@ TEST_F(FiguresTest, OfDifferencesNameThePipelinesAndWhatIsEqual) {
   testing::ExpectGoodLayout(forest);
   for (const char* text : {"Differences from none(z)", "ts(z)", "NLL", "equal by construction"})
     EXPECT_TRUE(Says(forest, text)) << text;
+  EXPECT_FALSE(Says(forest, "-100")) << "a scale where nothing is drawn";
   EXPECT_TRUE(Says(PairForestFigure(*result.statistics, columns), "none(z) → ts(z)"));
   EXPECT_TRUE(ForestFigure(Result(), columns).empty());
   EXPECT_TRUE(PairForestFigure(Statistics{}, columns).empty());

@@ -101,6 +101,11 @@ void DrawForestColumn(const std::vector<ForestRow>& rows,
       DrawDifference(*found, {corner.x, y, kForestPlot, kForestRow}, reach, svg);
   }
   svg->AddRect({corner.x - 6.0, corner.y, kForestPlot + 12.0, height}, {.stroke = kRule});
+  const bool has_scale = std::any_of(rows.begin(), rows.end(), [&](const ForestRow& row) {
+    const MetricComparison* found = FindDifference(row, column.metric);
+    return found != nullptr && !found->equal_by_construction;
+  });
+  if (!has_scale) return;
   const double baseline = corner.y + height + 15.0;
   const auto tick = [&](double x, double value, Anchor anchor) {
     svg->AddText({x, baseline},

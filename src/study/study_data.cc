@@ -2,13 +2,54 @@
 #include "study/study_data.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "core/json.h"
 #include "core/throw.h"
 #include "pipeline/run.h"
 #include "pipeline/spec.h"
+#include "segcal/files.h"
 
 namespace segcal {
 namespace {
+
+namespace fs = std::filesystem;
+
+// Whether there is something of that name, a link that leads nowhere among it.
+bool IsThere(const fs::path& path) {
+  std::error_code none;
+  return fs::exists(fs::symlink_status(path, none));
+}
+
+// Every study leaves one of them, and what it writes beside them is its own.
+bool HoldsStudy(const fs::path& folder) {
+  if (IsThere(folder / "units")) return true;
+  try {
+    return ReadJson((folder / "timing.json").string()).contains("segcal_timing");
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Before the work: what others have in the folder is not written over.
+void CheckStudyFolder(const CompareOptions& options) {
+  if (options.folder.empty()) return;
+  OutputCheck().WritesInto(options.folder);
+  const fs::path folder(options.folder);
+  if (options.force || HoldsStudy(folder)) return;
+  for (const char* name : {"study.json",
+                           "cases.csv",
+                           "recommended.json",
+                           "run.json",
+                           "timing.json",
+                           "models",
+                           "tables"}) {
+    if (!IsThere(folder / name)) continue;
+    Throw(ErrorCode::kInvalidArgument,
+          "{}: is there and is not of a study; choose another folder (option force writes over it)",
+          (folder / name).string());
+  }
+}
 
 bool IsInMemory(const Dataset& dataset) {
   const auto in_memory = [](const ArraySource& source) { return source.in_memory(); };
@@ -21,6 +62,7 @@ bool IsInMemory(const Dataset& dataset) {
 }  // namespace
 
 UnitStore OpenUnitStore(const Dataset& dataset, const CompareOptions& options) {
+  CheckStudyFolder(options);
   const bool in_memory =
       IsInMemory(dataset) ||
       std::any_of(options.shifts.begin(), options.shifts.end(), [](const ShiftedData& shift) {

@@ -87,6 +87,29 @@ def test_does_not_write_over_a_study(tmp_path):
     assert "holds a study" in said and "--resume" in said
 
 
+def test_what_others_have_in_the_folder_is_not_written_over(tmp_path):
+    """Names of a study's own files and folders, which somebody else has used; all else may be there."""
+    dataset = data(tmp_path / "data")
+    command = ["compare", dataset, "-p", "ts(z)", *SMALL, "-o", tmp_path / "study"]
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "slurm-1.out").write_text("a log")
+    for name in ("cases.csv", "study.json", "tables/results.md", "models/readme.txt"):
+        file = tmp_path / "study" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("mine")
+        said = fails(2, *command)
+        assert name.split("/", maxsplit=1)[0] in said and "--force" in said
+        assert file.read_text() == "mine" and not (tmp_path / "study" / "units").exists()
+        file.unlink()
+        if file.parent.name != "study":
+            file.parent.rmdir()
+    run(*command)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "cases.csv").write_text("mine")
+    run("compare", dataset, "-p", "ts(z)", *SMALL, "-o", tmp_path / "other", "--force")
+    assert (tmp_path / "other" / "cases.csv").read_bytes() == (tmp_path / "study" / "cases.csv").read_bytes()
+
+
 def test_wrong_arguments_are_told_before_the_work(tmp_path):
     dataset = data(tmp_path / "data")
     for arguments, part in ((["--split", "1,2"], "three are required"), (["--split", "1,x,2"], "--split 1,x,2"),

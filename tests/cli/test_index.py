@@ -84,7 +84,7 @@ def test_what_is_missing_is_named(tmp_path):
     touch(tmp_path, "p/m0/a.npy", "p/m0/b.npy", "p/m1/a.npy", "gt/a.npy")
     assert "nothing/{case}.npy" in index(tmp_path, "--members", "nothing/{case}.npy", code=4)
     message = index(tmp_path, "--members", "p/{member}/{case}.npy", code=4)
-    assert '"b"' in message and "m1" in message
+    assert '"b"' in message and "m1" in message and "out of fold" in message
     message = index(tmp_path, "--members", "p/m0/{case}.npy", "--labels", "gt/{case}.npy", code=4)
     assert '"b"' in message and "--allow-missing" in message
     content = index(tmp_path, "--members", "p/m0/{case}.npy", "--labels", "gt/{case}.npy",

@@ -101,7 +101,7 @@ def test_what_is_no_data_set_says_what_to_do(dataset, model, tmp_path):
     (tmp_path / "nnunet" / "dataset.json").write_text(json.dumps(
         {"channel_names": {"0": "MR"}, "labels": {"background": 0, "a": 1}, "numTraining": 3, "file_ending": ".nii.gz"}))
     message = fails(3, "inspect", tmp_path / "nnunet")
-    assert "nnU-Net" in message and "index" in message and "nnunet" in message
+    assert "nnU-Net" in message and "segcal index --nnunet" in message
     message = fails(3, "fit", dataset.parent / "case0_m0.npy", "-o", tmp_path / "m.json")
     assert "an array" in message and "index" in message
     (tmp_path / "empty").mkdir()

@@ -112,6 +112,7 @@ def test_outputs_are_checked_before_the_work(home):
     (home / "case2_m0.npy").write_bytes(b"broken")
     for command in (["fit", "dataset.json", "-o", "package.json"],
                     ["evaluate", "dataset.json", "-o", "package.json"],
+                    ["evaluate", "dataset.json", "--figures", "drawings"],
                     ["apply", "model.json", "dataset.json", "-o", "maps", "--skip-bad"]):
         assert "--force" in fails(2, *command, cwd=home)
     assert "package.json" in fails(4, "evaluate", "dataset.json", "-o", "package.json/x.json", cwd=home)

@@ -32,11 +32,16 @@ def write_predictions(folder):
         for member in ("net1", "net2"):
             np.save(folder / "preds" / member / f"{case}.npy", rng.normal(0, 3, (3, 12, 16)).astype(np.float32))
         Image.fromarray(rng.integers(0, 3, (12, 16)).astype(np.uint8)).save(folder / "gt" / f"{case}.png")
+    (folder / "logits").mkdir()
+    (folder / "gtFine" / "ulm").mkdir(parents=True)
+    np.save(folder / "logits" / "ulm_0.npy", rng.normal(0, 3, (19, 12, 16)).astype(np.float32))
+    street = Image.fromarray(rng.integers(0, 34, (12, 16)).astype(np.uint8))
+    street.save(folder / "gtFine" / "ulm" / "ulm_0_gtFine_labelIds.png")
 
 
 def test_commands_run_in_order(tmp_path):
     found = commands("Six commands")
-    assert [words[0] for words in found] == ["simulate", "inspect", "fit", "evaluate", "apply", "verify", "index", "index"]
+    assert [words[0] for words in found] == ["simulate", "inspect", "fit", "evaluate", "apply", "verify", *["index"] * 3]
     write_predictions(tmp_path)
     trained_model(tmp_path)
     for words in found:
@@ -44,4 +49,5 @@ def test_commands_run_in_order(tmp_path):
         assert done.stdout, words
     assert (tmp_path / "figures" / "reliability.svg").exists()
     assert list((tmp_path / "calibrated").iterdir())
+    run("evaluate", "driving.json", cwd=tmp_path)
     assert (tmp_path / "data.json").exists() and (tmp_path / "brain.json").exists()
