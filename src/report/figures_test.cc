@@ -104,6 +104,35 @@ TEST_F(FiguresTest, ShowTheCaseOfTheMedianGainUnlessToldAnother) {
 }
 
 // What a user is told to run: the model alone, of another pooling than any baseline.
+// A hundredth of a calibrated image is certain and wrong. The scale would end near 0.9 with it.
+TEST(CaseFigureScale, OfLocalErrorsIsNotSetByOneHotSpot) {
+  constexpr size_t kSide = 300;
+  testing::Scene scene = testing::RandomScene({.num_cases = 1,
+                                               .num_classes = 3,
+                                               .shape = {kSide, kSide},
+                                               .true_beta = 1.0,
+                                               .ignored = 0.0});
+  for (size_t y = 100; y < 114; ++y) {
+    for (size_t x = 100; x < 114; ++x) {
+      const size_t v = y * kSide + x;
+      for (size_t c = 0; c < 3; ++c)
+        scene.logits[0][0][c * kSide * kSide + v] = c == 0 ? 9.0f : -9.0f;
+      scene.labels[0][v] = 1;
+    }
+  }
+  const Dataset dataset = scene.InMemory();
+  const std::vector<Model> models = {Baseline(dataset, "none(z)")};
+  const std::string figure = CaseFigure(dataset, models, Evaluate(dataset, models));
+  int64_t scales = 0;
+  const std::string at_least = "≥ ";
+  for (const std::string& text : testing::Texts(testing::ReadSvg(figure))) {
+    if (!text.starts_with(at_least)) continue;
+    ++scales;
+    EXPECT_LT(std::stod(text.substr(at_least.size())), 0.4);
+  }
+  EXPECT_GT(scales, 0);
+}
+
 TEST_F(FiguresTest, AlwaysHaveABeforeInThePoolingOfTheLast) {
   const Model after = testing::TemperatureModel(dataset_, 0.5, "p");
   const std::vector<Model> given = {Baseline(dataset_, "none(z)"), after};
