@@ -11,7 +11,7 @@
 #include "core/progress.h"
 #include "core/throw.h"
 #include "methods/training/training_trials.h"
-#include "optim/median_pruner.h"
+#include "optim/halving_pruner.h"
 #include "optim/tpe.h"
 
 namespace segcal {
@@ -131,7 +131,7 @@ class TrainingSearch {
   void Learn(int64_t t, std::vector<double> point) {
     const TrainResult& trial = trials_.finished[static_cast<size_t>(t)];
     const bool pruned = trial.stopped_by == TrainStop::kHook;
-    if (!pruned) pruner_.AddFinished(BestSoFar(trial.state.history, trial.state.start_loss));
+    pruner_.AddEnded(BestSoFar(trial.state.history, trial.state.start_loss));
     if (!space_.empty()) {
       SearchTrial entry{.options = {},
                         .validation_nll = trial.state.best_loss,
@@ -217,7 +217,7 @@ class TrainingSearch {
   int64_t num_trials_;
   std::vector<SearchDimension> space_;
   TreeParzen tpe_;
-  MedianPruner pruner_;
+  HalvingPruner pruner_;
   TrainingTrials trials_;
   SearchReport report_;
 };
