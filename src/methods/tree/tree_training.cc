@@ -79,6 +79,18 @@ void AddLossAt(const TreePatch& patch, float temperature, TreeLoss* total) {
   });
 }
 
+// `sum` with the temperatures of a strip of the patch.
+double AddTemperatures(const TreeStrip& strip,
+                       const TreePatch& patch,
+                       const TreeValues& values,
+                       double sum) {
+  for (int64_t y = 0; y < strip.rows; ++y) {
+    const float* row = values.temperature + y * kStripColumns;
+    sum = std::accumulate(row, row + patch.columns(), sum);
+  }
+  return sum;
+}
+
 int64_t CountVoxels(const std::vector<const TreePatch*>& patches) {
   int64_t voxels = 0;
   for (const TreePatch* patch : patches) voxels += patch->voxels();
@@ -98,18 +110,22 @@ std::vector<Value> ForPatches(const std::vector<const TreePatch*>& patches,
       [&](int64_t i) { return work(*patches[static_cast<size_t>(i)]); });
 }
 
-// The gradient of one patch, with its loss where both come together.
+// The gradient of one patch, with its loss where both come together, or the sum of its temperatures
+// where it is theirs.
 struct PatchGradient {
   TreeLoss loss;
+  double temperature = 0.0;
   std::vector<double> gradient;
 
   void Pack(SumWriter* out) const {
     out->Put(loss);
+    out->Put(temperature);
     out->Put(std::ssize(gradient));
     out->PutRow(gradient.data(), std::ssize(gradient));
   }
   void Unpack(SumReader* in) {
     loss = in->Take<TreeLoss>();
+    temperature = in->Take<double>();
     gradient.resize(static_cast<size_t>(in->TakeCount()));
     in->TakeRow(gradient.data(), std::ssize(gradient));
   }
@@ -246,10 +262,7 @@ double TreeTraining::MeanTemperature(const TreeWeights& weights, const Unit& pat
     TreeValues values;
     ForEachStrip(patch, [&](const TreeStrip& strip, int64_t) {
       TreeTemperatures(strip, weights, &values);
-      for (int64_t y = 0; y < strip.rows; ++y) {
-        const float* row = values.temperature + y * kStripColumns;
-        sum = std::accumulate(row, row + patch.columns(), sum);
-      }
+      sum = AddTemperatures(strip, patch, values, sum);
     });
     return sum;
   });
@@ -264,26 +277,29 @@ TreeLoss TreeTraining::LossAt(float temperature, const Unit& patches) const {
   }));
 }
 
-// The mean first, then the loss at it, then how each voxel moves the mean (IT2).
+// One sweep for the mean and how each weight moves it, then the loss at it (IT2).
 TreeTraining::Sums TreeTraining::WholeStep(const TreeWeights& weights, const Unit& patches) const {
-  const auto temperature = static_cast<float>(MeanTemperature(weights, patches));
-  const TreeLoss loss = LossAt(temperature, patches);
-  const auto slope = static_cast<float>(loss.slope / static_cast<double>(CountVoxels(patches)));
   const auto parts =
       ForPatches<PatchGradient>(patches, options_.threads, [&](const TreePatch& patch) {
         PatchGradient own;
         own.gradient.assign(static_cast<size_t>(weights.packed_size()), 0.0);
         TreeValues values;
-        alignas(64) float slopes[kStripVoxels] = {};
+        alignas(64) float ones[kStripVoxels] = {};
         for (int64_t y = 0; y < kStripRows; ++y)
-          std::fill_n(slopes + y * kStripColumns, patch.columns(), slope);
+          std::fill_n(ones + y * kStripColumns, patch.columns(), 1.0f);
         ForEachStrip(patch, [&](const TreeStrip& strip, int64_t) {
           TreeTemperaturesAndSlopes(strip, weights, &values);
-          AddTreeGradient(strip, weights, slopes, &values, own.gradient.data());
+          own.temperature = AddTemperatures(strip, patch, values, own.temperature);
+          AddTreeGradient(strip, weights, ones, &values, own.gradient.data());
         });
         return own;
       });
-  return {.loss = loss, .gradient = AddUp(parts)};
+  const auto voxels = static_cast<double>(CountVoxels(patches));
+  double sum = 0.0;
+  for (const PatchGradient& part : parts) sum += part.temperature;
+  Sums total{.loss = LossAt(static_cast<float>(sum / voxels), patches), .gradient = AddUp(parts)};
+  for (double& g : total.gradient) g *= total.loss.slope / voxels;
+  return total;
 }
 
 TreeLoss TreeTraining::Loss(const TreeWeights& weights, const Unit& patches) const {
