@@ -53,11 +53,10 @@ const SharedData::OfPooling& SharedData::Of(const Pooling& pooling) {
 
 const std::vector<SharedData::Fold>& SharedData::Folds(const Pooling& pooling) {
   folds_made_.Call([&] { MakeFolds(); });
-  const double beta = Of(pooling).survey.sample_beta;
   Entry& entry = Find(pooling);
   entry.folds_surveyed.Call([&] {
     entry.data.of_folds =
-        SurveyWithoutParts(stream_, pooling, beta, fold_of_, static_cast<int64_t>(folds_.size()));
+        CountWithoutParts(stream_, pooling, fold_of_, static_cast<int64_t>(folds_.size()));
   });
   return folds_;
 }

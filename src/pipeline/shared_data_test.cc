@@ -16,7 +16,7 @@ namespace {
 using testing::RandomScene;
 using testing::Scene;
 
-TEST(SharedData, SurveysFoldsInOnePassAsOneByOne) {
+TEST(SharedData, CountsFoldsInOnePassAsOneByOne) {
   Scene scene = RandomScene({.num_cases = 8, .num_members = 2, .shape = {17, 19}});
   scene.dataset.cases[2].group = scene.dataset.cases[5].group = "patient";
   const auto stream = scene.Stream(2);
@@ -35,9 +35,6 @@ TEST(SharedData, SurveysFoldsInOnePassAsOneByOne) {
       EXPECT_EQ(together.labelled, alone.labelled);
       EXPECT_EQ(together.confusion, alone.confusion);
       EXPECT_EQ(together.label_counts, alone.label_counts);
-      EXPECT_EQ(together.margins.slope_at_zero, alone.margins.slope_at_zero);
-      EXPECT_EQ(together.at_one.loss, alone.at_one.loss);
-      EXPECT_EQ(together.at_sample_beta.slope, alone.at_sample_beta.slope);
       for (const Case& c : folds[k].validation->dataset().cases) held.insert(c.id);
     }
     EXPECT_EQ(held.size(), 8u);  // every case once

@@ -2,6 +2,7 @@
 #include "pipeline/survey.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/exact_sum.h"
 #include "data/reduce.h"
@@ -58,10 +59,10 @@ struct SurveySums {
   std::map<int64_t, CaseFacts> cases;  // by index, those that this one has seen
 };
 
-void CountClasses(const Tile& tile, std::vector<int64_t>* confusion) {
+void CountClasses(const Tile& tile, int64_t* confusion) {
   for (int64_t v = 0; v < tile.count; ++v) {
     if (tile.labels[v] == kNoLabel) continue;
-    ++(*confusion)[static_cast<size_t>(tile.decision[v] * tile.num_classes + tile.labels[v])];
+    ++confusion[tile.decision[v] * tile.num_classes + tile.labels[v]];
   }
 }
 
@@ -91,7 +92,7 @@ void AddTile(const Tile& tile, int64_t case_index, double sample_beta, SurveySum
   AddTemperatureSums(tile, 1.0, sums->at_one.pending());
   if (sample_beta != 1.0) AddTemperatureSums(tile, sample_beta, sums->at_beta.pending());
   AddLabelMargins(tile, &sums->pending);
-  CountClasses(tile, &sums->confusion);
+  CountClasses(tile, sums->confusion.data());
   CaseFacts& facts = sums->cases[case_index];
   facts.hash += HashOfCase(tile);
   facts.labelled += CountLabelled(tile);
@@ -100,34 +101,18 @@ void AddTile(const Tile& tile, int64_t case_index, double sample_beta, SurveySum
   sums->flat += CountFlat(tile);
 }
 
-// A survey per part of the cases.
-struct PartSums {
-  PartSums(int64_t num_parts, int64_t num_classes)
-      : parts(static_cast<size_t>(num_parts), SurveySums(num_classes)) {}
-  void Flush() noexcept {
-    for (SurveySums& part : parts) part.Flush();
+// Counts of every part of the cases.
+struct PartCounts {
+  PartCounts(int64_t num_parts, int64_t num_classes)
+      : confusion(static_cast<size_t>(num_parts * num_classes * num_classes), 0),
+        voxels(static_cast<size_t>(num_parts), 0) {}
+  static constexpr auto SumFields() {
+    return std::tuple(&PartCounts::confusion, &PartCounts::voxels);
   }
-  static constexpr auto SumFields() { return std::tuple(&PartSums::parts); }
 
-  std::vector<SurveySums> parts;
+  std::vector<int64_t> confusion;  // [part][decision][label], of the labelled voxels
+  std::vector<int64_t> voxels;     // [part]
 };
-
-PartSums SumParts(const CaseStream& stream,
-                  const Pooling& pooling,
-                  double sample_beta,
-                  const std::vector<int64_t>& part_of,
-                  int64_t num_parts) {
-  const int64_t num_classes = stream.dataset().num_classes();
-  const auto add = [&](VoxelBlock& block, int64_t case_index, TileBuffer* buffer, PartSums* sums) {
-    SurveySums& part = sums->parts[static_cast<size_t>(part_of[static_cast<size_t>(case_index)])];
-    for (int64_t t = 0; t < block.num_tiles(); ++t)
-      AddTile(block.PoolTileInto(t, pooling, buffer), case_index, sample_beta, &part);
-    part.renormalised += block.TakeRenormalised();
-    AddCaseFacts(block, &part.cases[case_index]);
-  };
-  return ReduceBlocks(
-      stream, "survey", [&] { return PartSums(num_parts, num_classes); }, add);
-}
 
 Survey MakeSurvey(const SurveySums& total, int64_t num_classes, double sample_beta) {
   Survey survey;
@@ -168,25 +153,48 @@ double TemperatureOfSample(const TileSample& sample, int num_threads) {
 }
 
 Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sample_beta) {
-  const std::vector<int64_t> together(static_cast<size_t>(stream.num_cases()), 0);
-  return MakeSurvey(SumParts(stream, pooling, sample_beta, together, 1).parts[0],
-                    stream.dataset().num_classes(),
+  const int64_t num_classes = stream.dataset().num_classes();
+  const auto add = [&](VoxelBlock& block, int64_t c, TileBuffer* buffer, SurveySums* sums) {
+    for (int64_t t = 0; t < block.num_tiles(); ++t)
+      AddTile(block.PoolTileInto(t, pooling, buffer), c, sample_beta, sums);
+    sums->renormalised += block.TakeRenormalised();
+    AddCaseFacts(block, &sums->cases[c]);
+  };
+  return MakeSurvey(ReduceBlocks(
+                        stream, "survey", [&] { return SurveySums(num_classes); }, add),
+                    num_classes,
                     sample_beta);
 }
 
-std::vector<Survey> SurveyWithoutParts(const CaseStream& stream,
-                                       const Pooling& pooling,
-                                       double sample_beta,
-                                       const std::vector<int64_t>& part_of,
-                                       int64_t num_parts) {
-  const PartSums total = SumParts(stream, pooling, sample_beta, part_of, num_parts);
-  std::vector<Survey> surveys;
+std::vector<Survey> CountWithoutParts(const CaseStream& stream,
+                                      const Pooling& pooling,
+                                      const std::vector<int64_t>& part_of,
+                                      int64_t num_parts) {
+  const int64_t num_classes = stream.dataset().num_classes();
+  const int64_t entries = num_classes * num_classes;
+  const auto add = [&](VoxelBlock& block, int64_t c, TileBuffer* buffer, PartCounts* counts) {
+    const int64_t part = part_of[static_cast<size_t>(c)];
+    for (int64_t t = 0; t < block.num_tiles(); ++t)
+      CountClasses(block.PoolTileInto(t, pooling, buffer),
+                   counts->confusion.data() + part * entries);
+    counts->voxels[static_cast<size_t>(part)] += block.count();
+  };
+  const PartCounts total = ReduceBlocks(
+      stream, "count folds", [&] { return PartCounts(num_parts, num_classes); }, add);
+  std::vector<Survey> surveys(static_cast<size_t>(num_parts));
   for (int64_t k = 0; k < num_parts; ++k) {
-    SurveySums others(stream.dataset().num_classes());
+    Survey& survey = surveys[static_cast<size_t>(k)];
+    survey.confusion.assign(static_cast<size_t>(entries), 0);
     for (int64_t j = 0; j < num_parts; ++j) {
-      if (j != k) MergeSums(total.parts[static_cast<size_t>(j)], &others);
+      if (j == k) continue;
+      for (int64_t i = 0; i < entries; ++i)
+        survey.confusion[static_cast<size_t>(i)] +=
+            total.confusion[static_cast<size_t>(j * entries + i)];
+      survey.voxels += total.voxels[static_cast<size_t>(j)];
     }
-    surveys.push_back(MakeSurvey(others, stream.dataset().num_classes(), sample_beta));
+    survey.label_counts = LabelCounts(survey.confusion, num_classes);
+    survey.labelled =
+        std::accumulate(survey.label_counts.begin(), survey.label_counts.end(), int64_t{0});
   }
   return surveys;
 }

@@ -15,13 +15,13 @@ double TemperatureOfSample(const TileSample& sample, int num_threads);
 // objective at 1 and at sample_beta on the way.
 Survey SurveyData(const CaseStream& stream, const Pooling& pooling, double sample_beta);
 
-// The same of every part's complement, in one pass: of all cases but those of part k, for k = 0 ..
-// num_parts-1. part_of[c] is the part of case c.
-std::vector<Survey> SurveyWithoutParts(const CaseStream& stream,
-                                       const Pooling& pooling,
-                                       double sample_beta,
-                                       const std::vector<int64_t>& part_of,
-                                       int64_t num_parts);
+// Of every part's complement, all cases but those of part k, for k = 0 .. num_parts-1, what a
+// search over penalties asks of it: voxels, labels and decisions are counted, the rest is left out.
+// part_of[c] is the part of case c. One pass.
+std::vector<Survey> CountWithoutParts(const CaseStream& stream,
+                                      const Pooling& pooling,
+                                      const std::vector<int64_t>& part_of,
+                                      int64_t num_parts);
 
 // The hashes of cases alone, by a pass over all voxels.
 std::vector<CaseFacts> HashCases(const CaseStream& stream, const Pooling& pooling);
