@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apply_bench MODEL HEIGHT WIDTH: applies a model to one image in memory, once for every line of
-// standard input, and answers with the seconds it took, by the clock and of the processor.
-// bench/python_overhead.py takes turns between it and Python.
+// standard input, and answers with the seconds it took. bench/python_overhead.py takes turns
+// between it and Python.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -39,12 +38,9 @@ int main(int argc, char** argv) {
   std::vector<float> probabilities(logits.size());
   for (std::string line; std::getline(std::cin, line);) {
     const double began = Seconds();
-    const std::clock_t worked = std::clock();
     model.Apply(segcal::LogitsView{segcal::MakeView(logits.data(), shape)},
                 {.probabilities = segcal::MakeSpan(probabilities.data(), shape)});
-    const double seconds = Seconds() - began;
-    std::printf(
-        "%.9f %.9f\n", seconds, static_cast<double>(std::clock() - worked) / CLOCKS_PER_SEC);
+    std::printf("%.9f\n", Seconds() - began);
     std::fflush(stdout);
   }
 }

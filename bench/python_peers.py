@@ -4,14 +4,12 @@
 
 The same arrays for all, every fit in a process of its own: seconds (median), peak memory beyond the arrays, mean
 NLL on the voxels fitted on, NLL and ECE on others, and pixels whose class changed in float32 and float16. Metrics
-are computed here, in double, alike for all. With --processor all have one thread, and seconds are those of the processor: for a
-machine that others use. A second table has the final objective where segcal and fiducio minimise the
+are computed here, in double, alike for all. A second table has the final objective where segcal and fiducio minimise the
 same one (`penalty=paper`), with the same strengths. `bench/python_peers_env.sh ENVIRONMENTS` makes the environments.
 """
 
 import argparse
 import json
-import os
 import resource
 import statistics
 import subprocess
@@ -26,8 +24,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "oracle")
 from paper_objective import assembled, fitted_gaps, penalty  # noqa: E402  pylint: disable=wrong-import-position
 
 BINS = 15
-THREADS = int(os.environ.get("OMP_NUM_THREADS", 0)) or None  # which the others follow, too
-CLOCK = time.process_time if THREADS == 1 else time.perf_counter
 STRENGTHS = (0.05, 0.03)  # of the penalty of the main paper, where both minimise it
 PEERS = {  # our name -> those of others
     "ts": {"fiducio": "TS", "netcal": "TemperatureScaling", "sklearn": "temperature"},
@@ -70,15 +66,14 @@ def softmax(z):
 
 def fit_segcal(method, z, y):
     import segcal
-    model = segcal.fit(z, y, method, threads=THREADS)
+    model = segcal.fit(z, y, method)
     return lambda new, dtype=np.float32: model.predict_proba(new, dtype=dtype)
 
 
 def objective_segcal(method, z, y, strengths):
     """The maps of gaps of a fit with the main paper's objective, and its mean NLL."""
     import segcal
-    model = segcal.fit(z, y, f"{method}(z, penalty=paper, kappa=0, lambda={strengths[0]}, mu={strengths[1]})", search=0,
-                       threads=THREADS)
+    model = segcal.fit(z, y, f"{method}(z, penalty=paper, kappa=0, lambda={strengths[0]}, mu={strengths[1]})", search=0)
     experts = json.loads(model.to_json())["parameters"]["experts"]
     maps = [(np.array(expert["weights"]), np.array(expert["bias"])) for expert in experts]
     return maps, scores(model.predict_proba(z), y)[0]
@@ -163,15 +158,15 @@ def child(package, method, folder):
     folder = Path(folder)
     z, y, new, truth = (np.load(folder / f"{name}.npy") for name in ("fit_z", "fit_y", "test_z", "test_y"))
     fit = globals()[f"fit_{package}"]
-    fit("ts", z[:1, :, :16, :16], np.arange(256).reshape(1, 16, 16) % z.shape[1])  # imports, threads
+    fit("ts", z[:1, :, :16, :16], y[:1, :16, :16])  # imports, threads
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    began = CLOCK()
+    began = time.perf_counter()
     apply = fit(method, z, y)
-    fitted = CLOCK() - began
+    fitted = time.perf_counter() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    began = CLOCK()
+    began = time.perf_counter()
     p = apply(new)
-    applied = CLOCK() - began
+    applied = time.perf_counter() - began
     decision = new.argmax(1)
     nll, ece = scores(p, truth)
     print(json.dumps({"fit": fitted, "apply": applied, "memory": memory / 1024, "objective": scores(apply(z), y)[0],
@@ -183,9 +178,9 @@ def objective_child(package, method, folder):
     """The main paper's objective at the end of a fit that minimises it: mean NLL and penalty."""
     z, y = (np.load(Path(folder) / f"fit_{name}.npy") for name in "zy")
     fit = globals()[f"objective_{package}"]
-    began = CLOCK()
+    began = time.perf_counter()
     maps, nll = fit(method, z, y, STRENGTHS)
-    seconds = CLOCK() - began
+    seconds = time.perf_counter() - began
     print(json.dumps({"fit": seconds, "nll": nll,
                       "objective": nll + float(penalty([assembled(method, *gaps) for gaps in maps], STRENGTHS))}))
 
@@ -217,8 +212,7 @@ def run(environments, package, method, folder, repeats, mode="--child"):
 def count_metrics(environments, voxels):
     """ECE of many pixels: how long, and how far from the sum in double."""
     code = """
-import os, sys, time, json, numpy as np
-clock = time.process_time if os.environ.get("OMP_NUM_THREADS") == "1" else time.perf_counter
+import sys, time, json, numpy as np
 package, n, step = sys.argv[1], int(sys.argv[2]), 1 << 20
 rng = np.random.default_rng(0)
 p = rng.uniform(0.5, 1, step).astype(np.float32)
@@ -233,11 +227,11 @@ else:
     import torch
     from torchmetrics.classification import MulticlassCalibrationError
     metric, both_, y_ = MulticlassCalibrationError(2, n_bins=15), torch.from_numpy(both), torch.from_numpy(y)
-began = clock()
+began = time.perf_counter()
 for _ in range(n // step):
     metric.update(both_, y_)
 value = float(metric.compute())
-print(json.dumps({"seconds": clock() - began, "value": value, "exact": float(exact)}))
+print(json.dumps({"seconds": time.perf_counter() - began, "value": value, "exact": float(exact)}))
 """
     for package, name in (("segcal", "segcal"), ("torchmetrics", "torch")):
         done = subprocess.run([str(Path(environments) / name / "bin" / "python"), "-c", code, package, str(voxels)],
@@ -256,7 +250,7 @@ def table(environments, folder, methods, repeats):
             if isinstance(found, str):
                 print(f"| `{method}` | {package} | failed: {found[:80]} |")
                 continue
-            print(f"| `{method}` | {package} | {found['fit']:.3f} | {found['apply']:.3f} | {found['memory']:.0f} | "
+            print(f"| `{method}` | {package} | {found['fit']:.2f} | {found['apply']:.2f} | {found['memory']:.0f} | "
                   f"{found['objective']:.5f} | {found['nll']:.5f} | {found['ece']:.4f} | {found['flips32']:.0f} | "
                   f"{found['flips16']:.0f} |", flush=True)
 
@@ -265,13 +259,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("environments")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--methods", default=",".join(PEERS))
     parser.add_argument("--shape", default="8,12,128,256", help="images (half to fit on), classes, height, width")
     parser.add_argument("--voxels", type=int, default=48 << 20, help="of the count of metrics; 0: none")
     given = parser.parse_args()
-    if given.processor:
-        os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     with tempfile.TemporaryDirectory() as folder:
         make_data(Path(folder), *map(int, given.shape.split(",")))
         methods = given.methods.split(",")

@@ -58,26 +58,6 @@ def test_any_strides_give_the_same_bytes(model):
     np.testing.assert_array_equal(model.predict_proba(one), np.broadcast_to(expected[:, :1, :1], (3, 40, 60)))
 
 
-def test_arrays_of_other_packages_come_by_dlpack(model):
-    """Of any package that speaks it, without its import; results are NumPy's."""
-    class Foreign:
-        def __init__(self, array):
-            self.array = array
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
-    logits, labels = draw((2, 3, 12, 14))
-    expected = model.predict_proba(logits)
-    for view in (lambda array: array, lambda array: array[:, :, ::-1], lambda array: array[0]):
-        found = model.predict_proba(Foreign(view(logits)))
-        assert isinstance(found, np.ndarray) and found.tobytes() == np.ascontiguousarray(view(expected)).tobytes()
-    assert segcal.fit(Foreign(logits), Foreign(labels), "ts") == segcal.fit(logits, labels, "ts")
-    assert segcal.metrics.ece(Foreign(expected), Foreign(labels)) == segcal.metrics.ece(expected, labels)
-
-
 def test_out_is_written_in_place_with_any_strides(model):
     logits = draw((2, 3, 20, 30))[0]
     expected = model.predict_proba(logits)

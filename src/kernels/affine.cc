@@ -40,9 +40,11 @@ void ShiftRowKernel(
   }
 }
 
-// Rows and vectors of voxels handled together: 4 x 2 sums, 2 features and a weight fit the 16
-// registers.
+// Rows and vectors of voxels handled together: 4 x 2 sums, 2 features and a weight fit 16
+// registers, 4 x 4 sums 32.
+constexpr bool kWide = hn::MaxLanes(DF()) == 16;
 constexpr int64_t kRows = kSparseRows;
+constexpr int64_t kVectors = kWide ? 4 : 2;
 
 // The columns of a row of weights: all of them, or those of a list.
 struct AllColumns {
@@ -60,31 +62,29 @@ ListedColumns ListColumns(const SparsePattern& pattern, int64_t group) {
   return {pattern.columns.data() + begin[0], begin[1] - begin[0]};
 }
 
-// Adds kR rows for two vectors of voxels at v to what is in `a` and `b`.
-template <int64_t kR, class Columns>
+// Adds kR rows for kV vectors of voxels at v to what is in `sum`.
+template <int64_t kR, int64_t kV, class Columns>
 HWY_INLINE void AddRows(const float* features,
                         int64_t num_features,
                         Columns columns,
                         const float* weights,
                         int64_t v,
-                        VF* a,
-                        VF* b) {
+                        VF (&sum)[kR][kV]) {
   const DF d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t i = 0; i < columns.count; ++i) {
     const int64_t k = columns[i];
-    const VF x = hn::Load(d, features + k * kTileVoxels + v);
-    const VF y = hn::Load(d, features + k * kTileVoxels + v + lanes);
+    VF x[kV];
+    for (int64_t j = 0; j < kV; ++j) x[j] = hn::Load(d, features + k * kTileVoxels + v + j * lanes);
     for (int64_t r = 0; r < kR; ++r) {
       const VF w = hn::Set(d, weights[r * num_features + k]);
-      a[r] = hn::MulAdd(w, x, a[r]);
-      b[r] = hn::MulAdd(w, y, b[r]);
+      for (int64_t j = 0; j < kV; ++j) sum[r][j] = hn::MulAdd(w, x[j], sum[r][j]);
     }
   }
 }
 
 // The small part first, so that it is not lost in the sum.
-template <int64_t kR, class Columns>
+template <int64_t kR, int64_t kV, class Columns>
 HWY_INLINE void AffineRows(const float* features,
                            int64_t num_features,
                            Columns columns,
@@ -94,37 +94,49 @@ HWY_INLINE void AffineRows(const float* features,
                            float* rows) {
   const DF d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  VF a[kR];
-  VF b[kR];
-  for (int64_t r = 0; r < kR; ++r) a[r] = b[r] = hn::Zero(d);
-  if (weights_low != nullptr) AddRows<kR>(features, num_features, columns, weights_low, v, a, b);
-  AddRows<kR>(features, num_features, columns, weights, v, a, b);
+  VF sum[kR][kV];
   for (int64_t r = 0; r < kR; ++r) {
-    hn::Store(a[r], d, rows + r * kTileVoxels + v);
-    hn::Store(b[r], d, rows + r * kTileVoxels + v + lanes);
+    for (int64_t j = 0; j < kV; ++j) sum[r][j] = hn::Zero(d);
+  }
+  if (weights_low != nullptr) AddRows<kR, kV>(features, num_features, columns, weights_low, v, sum);
+  AddRows<kR, kV>(features, num_features, columns, weights, v, sum);
+  for (int64_t r = 0; r < kR; ++r) {
+    for (int64_t j = 0; j < kV; ++j)
+      hn::Store(sum[r][j], d, rows + r * kTileVoxels + v + j * lanes);
   }
 }
 
-// columns_of(r) are those of the rows from r on, kRows of them or the last ones.
+// All rows for kV vectors of voxels at v; columns_of(r) are the columns of the rows from r on,
+// kRows of them or the last ones.
+template <int64_t kV, class ColumnsOfRows>
+HWY_INLINE void AffineVoxels(const float* features,
+                             const WeightMatrix& weights,
+                             int64_t v,
+                             float* rows,
+                             ColumnsOfRows columns_of) {
+  const int64_t width = weights.num_columns;
+  const auto add = [&](auto size, int64_t r) HWY_ATTR {
+    const float* low = weights.low == nullptr ? nullptr : weights.low + r * width;
+    AffineRows<decltype(size)::value, kV>(
+        features, width, columns_of(r), weights.high + r * width, low, v, rows + r * kTileVoxels);
+  };
+  int64_t r = 0;
+  for (; r + kRows <= weights.num_rows; r += kRows)
+    add(std::integral_constant<int64_t, kRows>(), r);
+  for (; r < weights.num_rows; ++r) add(std::integral_constant<int64_t, 1>(), r);
+}
+
 template <class ColumnsOfRows>
 HWY_INLINE void ForEachRows(const float* features,
                             const WeightMatrix& weights,
                             int64_t count,
                             float* rows,
                             ColumnsOfRows columns_of) {
-  const int64_t step = 2 * static_cast<int64_t>(hn::Lanes(DF()));
-  const int64_t width = weights.num_columns;
-  for (int64_t v = 0; v < count; v += step) {
-    const auto add = [&](auto size, int64_t r) HWY_ATTR {
-      const float* low = weights.low == nullptr ? nullptr : weights.low + r * width;
-      AffineRows<decltype(size)::value>(
-          features, width, columns_of(r), weights.high + r * width, low, v, rows + r * kTileVoxels);
-    };
-    int64_t r = 0;
-    for (; r + kRows <= weights.num_rows; r += kRows)
-      add(std::integral_constant<int64_t, kRows>(), r);
-    for (; r < weights.num_rows; ++r) add(std::integral_constant<int64_t, 1>(), r);
-  }
+  const auto lanes = static_cast<int64_t>(hn::Lanes(DF()));
+  int64_t v = 0;
+  for (; v + kVectors * lanes <= count; v += kVectors * lanes)
+    AffineVoxels<kVectors>(features, weights, v, rows, columns_of);
+  for (; v < count; v += 2 * lanes) AffineVoxels<2>(features, weights, v, rows, columns_of);
 }
 
 void AffineKernel(const float* features, const WeightMatrix& weights, int64_t count, float* rows) {
@@ -213,6 +225,65 @@ void ResidualKernel(const int32_t* labels, int64_t num_classes, int64_t count, f
   }
 }
 
+// Rows of both factors whose products are summed together: 16 sums and 5 factors fit 32 registers,
+// 9 sums and 4 factors fit 16.
+constexpr int64_t kSquare = kWide ? 4 : 3;
+
+#if HWY_TARGET != HWY_SCALAR  // which has no such operations
+// Lane i of the result is the sum of the lanes of x[i]: halves first, then quarters and so on, as
+// SumOfLanes adds them, with two vectors in one from the first step on. A third of the instructions
+// of 16 single sums.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V SumLanesOf16(D d, const V* x) {
+  V halves[8];  // x[i] and x[i + 8], eight lanes each
+  for (int i = 0; i < 8; ++i) {
+    halves[i] =
+        hn::Add(hn::ConcatLowerLower(d, x[i + 8], x[i]), hn::ConcatUpperUpper(d, x[i + 8], x[i]));
+  }
+  V blocks[4];  // x[i], x[i + 4], x[i + 8] and x[i + 12], four lanes each
+  for (int i = 0; i < 4; ++i) {
+    const V a = halves[i];
+    const V b = halves[i + 4];
+    blocks[i] = hn::Add(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a),
+                        hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a)));
+  }
+  V pairs[2];  // of blocks[2 i] and blocks[2 i + 1], two lanes each, by turns
+  for (int i = 0; i < 2; ++i) {
+    const V a = blocks[2 * i];
+    const V b = blocks[2 * i + 1];
+    pairs[i] = hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  }
+  const hn::RepartitionToWide<D> dw;
+  const auto a = hn::BitCast(dw, pairs[0]);
+  const auto b = hn::BitCast(dw, pairs[1]);
+  return hn::Add(hn::BitCast(d, hn::InterleaveLower(dw, a, b)),
+                 hn::BitCast(d, hn::InterleaveUpper(dw, a, b)));
+}
+#else
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V SumLanesOf16(D d, const V*);
+#endif
+
+// Fewer sums than this are added up one by one.
+constexpr int64_t kFewSums = 6;
+
+// The sum of the lanes of each of kA x kB vectors.
+template <int64_t kA, int64_t kB>
+HWY_INLINE void SumLanes(const VF (&dot)[kA][kB], float (&sums)[kA][kB]) {
+  const DF d;
+  if constexpr (kWide && kA * kB >= kFewSums) {
+    VF x[16];
+    alignas(64) float total[16];
+    for (int64_t i = 0; i < 16; ++i) x[i] = i < kA * kB ? dot[i / kB][i % kB] : hn::Zero(d);
+    hn::Store(SumLanesOf16(d, x), d, total);
+    for (int64_t i = 0; i < kA * kB; ++i) sums[i / kB][i % kB] = total[i];
+  } else {
+    for (int64_t i = 0; i < kA; ++i) {
+      for (int64_t j = 0; j < kB; ++j) sums[i][j] = hn::GetLane(hn::SumOfLanes(d, dot[i][j]));
+    }
+  }
+}
+
 // Dot products of kA rows with the kB rows that are columns[first], columns[first + 1], ...
 template <int64_t kA, int64_t kB, class Columns>
 HWY_INLINE void OuterBlock(const float* a,
@@ -235,37 +306,36 @@ HWY_INLINE void OuterBlock(const float* a,
       for (int64_t j = 0; j < kB; ++j) dot[i][j] = hn::MulAdd(y, x[j], dot[i][j]);
     }
   }
+  float total[kA][kB];
+  SumLanes<kA, kB>(dot, total);
   for (int64_t i = 0; i < kA; ++i) {
-    for (int64_t j = 0; j < kB; ++j) {
-      sums[i * num_b + columns[first + j]] +=
-          static_cast<double>(hn::GetLane(hn::SumOfLanes(d, dot[i][j])));
-    }
+    for (int64_t j = 0; j < kB; ++j)
+      sums[i * num_b + columns[first + j]] += static_cast<double>(total[i][j]);
   }
 }
 
+// kA rows with the columns from `first` on, kB at a time, and what is left over.
 template <int64_t kA, int64_t kB, class Columns>
-HWY_INLINE void OuterRows(
-    const float* a, const float* b, int64_t num_b, Columns columns, int64_t count, double* sums) {
-  int64_t k = 0;
+HWY_INLINE void OuterRows(const float* a,
+                          const float* b,
+                          int64_t num_b,
+                          Columns columns,
+                          int64_t first,
+                          int64_t count,
+                          double* sums) {
+  int64_t k = first;
   for (; k + kB <= columns.count; k += kB) OuterBlock<kA, kB>(a, b, num_b, columns, k, count, sums);
-  for (; k < columns.count; ++k) OuterBlock<kA, 1>(a, b, num_b, columns, k, count, sums);
+  if constexpr (kB > 1) {
+    if (k < columns.count) OuterRows<kA, kB - 1>(a, b, num_b, columns, k, count, sums);
+  }
 }
 
-// Groups of kA rows with kB columns at a time, and what is left over; columns_of as above.
-template <int64_t kA, int64_t kB, class ColumnsOfRows>
-HWY_INLINE void OuterGroups(const float* a,
-                            int64_t num_a,
-                            const float* b,
-                            int64_t num_b,
-                            int64_t count,
-                            double* sums,
-                            ColumnsOfRows columns_of) {
-  int64_t r = 0;
-  for (; r + kA <= num_a; r += kA) {
-    OuterRows<kA, kB>(a + r * kTileVoxels, b, num_b, columns_of(r), count, sums + r * num_b);
-  }
-  for (; r < num_a; ++r) {
-    OuterRows<1, kB>(a + r * kTileVoxels, b, num_b, columns_of(r), count, sums + r * num_b);
+// Calls visit(size, r) for groups of kA rows and one of what is left over, size a constant.
+template <int64_t kA, class Visit>
+HWY_INLINE void ForEachGroup(int64_t num_rows, int64_t r, const Visit& visit) {
+  for (; r + kA <= num_rows; r += kA) visit(std::integral_constant<int64_t, kA>(), r);
+  if constexpr (kA > 1) {
+    if (r < num_rows) ForEachGroup<kA - 1>(num_rows, r, visit);
   }
 }
 
@@ -278,12 +348,30 @@ void OuterKernel(const float* a,
                  const SparsePattern* pattern) {
   if (pattern == nullptr) {
     const AllColumns all{num_b};
-    OuterGroups<3, 3>(a, num_a, b, num_b, count, sums, [&](int64_t) HWY_ATTR { return all; });
+    ForEachGroup<kSquare>(num_a, 0, [&](auto size, int64_t r) HWY_ATTR {
+      OuterRows<decltype(size)::value, kSquare>(
+          a + r * kTileVoxels, b, num_b, all, 0, count, sums + r * num_b);
+    });
   } else {
-    OuterGroups<kSparseRows, 2>(a, num_a, b, num_b, count, sums, [&](int64_t r) HWY_ATTR {
-      return ListColumns(*pattern, r / kSparseRows);
+    ForEachGroup<kSparseRows>(num_a, 0, [&](auto size, int64_t r) HWY_ATTR {
+      const ListedColumns columns = ListColumns(*pattern, r / kSparseRows);
+      OuterRows<decltype(size)::value, 2>(
+          a + r * kTileVoxels, b, num_b, columns, 0, count, sums + r * num_b);
     });
   }
+}
+
+void SymmetricKernel(const float* weighted,
+                     const float* rows,
+                     int64_t num_rows,
+                     int64_t count,
+                     int64_t stride,
+                     double* sums) {
+  const AllColumns all{num_rows};
+  ForEachGroup<kSquare>(num_rows, 0, [&](auto size, int64_t r) HWY_ATTR {
+    OuterRows<decltype(size)::value, kSquare>(
+        weighted + r * kTileVoxels, rows, stride, all, r, count, sums + r * stride);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -305,6 +393,7 @@ HWY_EXPORT(AffineKernel);
 HWY_EXPORT(SoftmaxScoresKernel);
 HWY_EXPORT(ResidualKernel);
 HWY_EXPORT(OuterKernel);
+HWY_EXPORT(SymmetricKernel);
 
 void ShiftRow(
     const float* from, const double* shift, int64_t count, double limit, float* to) noexcept {
@@ -341,6 +430,15 @@ void AddOuterProduct(const float* a,
                      double* sums,
                      const SparsePattern* pattern) noexcept {
   SEGCAL_DISPATCH(OuterKernel)(a, num_a, b, num_b, Rounded(count), sums, pattern);
+}
+
+void AddSymmetricProduct(const float* weighted,
+                         const float* rows,
+                         int64_t num_rows,
+                         int64_t count,
+                         int64_t stride,
+                         double* sums) noexcept {
+  SEGCAL_DISPATCH(SymmetricKernel)(weighted, rows, num_rows, Rounded(count), stride, sums);
 }
 
 }  // namespace segcal

@@ -68,4 +68,14 @@ void AddOuterProduct(const float* a,
                      double* sums,
                      const SparsePattern* pattern = nullptr) noexcept;
 
+// The same where weighted[r] = w rows[r], lane by lane with the same w for all rows, so that the
+// result is symmetric: sums[r * stride + k] for k >= r. Entries before the diagonal are left or get
+// any value.
+void AddSymmetricProduct(const float* weighted,
+                         const float* rows,
+                         int64_t num_rows,
+                         int64_t count,
+                         int64_t stride,
+                         double* sums) noexcept;
+
 }  // namespace segcal

@@ -21,6 +21,10 @@ constexpr double kOvershoot = 0.8;
 
 constexpr int kMaxNewtonSteps = 40;
 
+// A model that is the function itself is minimised to this share of the tolerance, so that its
+// exact sums, added up in another order, are within it too.
+constexpr double kWholeShare = 0.5;
+
 // Relative damping that makes a semi-definite model definite without changing the step.
 constexpr double kDamping = 1e-12;
 
@@ -92,7 +96,8 @@ std::unique_ptr<QuadraticModel> NewtonOnModel(const ExpertProblem& problem,
                                               double tolerance,
                                               std::vector<double>* point) {
   Position at{.point = *point, .here = problem.model(expert, *point)};
-  std::unique_ptr<QuadraticModel> quadratic = problem.model_curvature(expert, at.point);
+  const auto shared = std::make_shared<SharedPreconditioner>();
+  std::unique_ptr<QuadraticModel> quadratic = problem.model_curvature(expert, at.point, shared);
   double damping = 1e-8;
   for (int i = 0; i < kMaxNewtonSteps; ++i) {
     // The model is not the truth: more digits would be wasted on it.
@@ -102,8 +107,9 @@ std::unique_ptr<QuadraticModel> NewtonOnModel(const ExpertProblem& problem,
     const double length = Search(problem, expert, step, &at);
     if (length == 0.0) break;
     damping = length == 1.0 ? std::max(kDamping, damping * 0.1) : damping * 10.0;
-    quadratic = problem.model_curvature(expert, at.point);
+    quadratic = problem.model_curvature(expert, at.point, shared);
   }
+  *shared = {.made = nullptr, .is_open = false};  // not of all experts at the same time
   *point = std::move(at.point);
   return quadratic;
 }
@@ -155,7 +161,7 @@ void CheckConvergence(const ExpertProblem& problem, Expert* e) {
 
 // A quadratic taken at the model's minimum fits less and less as the point moves on.
 void Refresh(const ExpertProblem& problem, int64_t expert, Expert* e) {
-  e->quadratic = problem.model_curvature(expert, e->point);
+  e->quadratic = problem.model_curvature(expert, e->point, nullptr);
   e->cuts = 0;
 }
 
@@ -195,13 +201,17 @@ SolverResult SolveExperts(const ExpertProblem& problem,
                           const std::vector<std::vector<double>>& start,
                           const SolverOptions& options) {
   const auto num_experts = static_cast<int64_t>(start.size());
-  const double model_tolerance = std::max(options.gradient_tolerance, options.model_tolerance);
+  const auto model_tolerance = [&](int64_t i) {
+    const bool whole = !options.whole_model.empty() && options.whole_model[static_cast<size_t>(i)];
+    return whole ? kWholeShare * options.gradient_tolerance
+                 : std::max(options.gradient_tolerance, options.model_tolerance);
+  };
   std::vector<Expert> experts(start.size());
   ParallelFor(num_experts, options.num_threads, [&](int64_t i, int) {
     Expert& e = experts[static_cast<size_t>(i)];
     e.point = start[static_cast<size_t>(i)];
-    e.quadratic = options.skip_model ? problem.model_curvature(i, e.point)
-                                     : NewtonOnModel(problem, i, model_tolerance, &e.point);
+    e.quadratic = options.skip_model ? problem.model_curvature(i, e.point, nullptr)
+                                     : NewtonOnModel(problem, i, model_tolerance(i), &e.point);
     e.trial = e.point;
   });
   SolverResult result;

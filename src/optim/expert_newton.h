@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optim/box.h"
+#include "optim/implicit_model.h"
 #include "optim/quadratic_model.h"
 
 namespace segcal {
@@ -17,9 +18,11 @@ namespace segcal {
 struct ExpertProblem {
   // Exact value and gradient of every expert's function.
   std::function<std::vector<Value>(const std::vector<std::vector<double>>& points)> evaluate;
-  // Value and gradient of the cheap model of one expert. Thread-safe, like its curvature.
+  // Value and gradient of the cheap model of one expert. Thread-safe, like its curvature, which may
+  // share a preconditioner (null: not) with others of the same expert.
   std::function<Value(int64_t expert, const std::vector<double>& point)> model;
-  std::function<std::unique_ptr<QuadraticModel>(int64_t expert, const std::vector<double>& point)>
+  std::function<std::unique_ptr<QuadraticModel>(
+      int64_t expert, const std::vector<double>& point, std::shared_ptr<SharedPreconditioner>)>
       model_curvature;
   Box box;  // the same for every expert
 };
@@ -27,6 +30,9 @@ struct ExpertProblem {
 struct SolverOptions {
   double gradient_tolerance = 1e-6;  // of the projected gradient
   double model_tolerance = 0.0;      // of the model's, where that is larger
+  // [expert]: the model is the function itself, so that there is no reason to stop short of the
+  // minimum; empty: of none.
+  std::vector<char> whole_model = {};
   // Where positive: also at most this share of what it was at the start, but for least_tolerance. A
   // start that is good enough for something else would not move otherwise.
   double start_share = 0.0;

@@ -77,7 +77,9 @@ ExpertProblem IdentifyFit(const std::vector<Quadratic>& truth, const Box& box, b
   problem.model = [model](int64_t e, const std::vector<double>& x) {
     return model[static_cast<size_t>(e)].At(x);
   };
-  problem.model_curvature = [model, dense](int64_t e, const std::vector<double>&) {
+  problem.model_curvature = [model, dense](int64_t e,
+                                           const std::vector<double>&,
+                                           const std::shared_ptr<SharedPreconditioner>&) {
     const std::vector<double> hessian = model[static_cast<size_t>(e)].Hessian();
     return dense ? MakeDenseModel(hessian) : Implicit(hessian);
   };

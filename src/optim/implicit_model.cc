@@ -93,7 +93,7 @@ class ImplicitModel final : public QuadraticModel {
                            double /*damping*/) const override {
     const double enough = kSlopeShare * box.ProjectedNorm(point, gradient);
     if (enough == 0.0) return std::vector<double>(point.size(), 0.0);
-    const std::unique_ptr<Preconditioner> preconditioner = matrix_.preconditioner();
+    const std::shared_ptr<const Preconditioner> preconditioner = matrix_.preconditioner();
     StepEnd end{.point = point, .slope = View(gradient), .value = 0.0};
     int products = 0;
     for (int face = 0; face < kMaxFaces && products < kMaxProducts; ++face) {

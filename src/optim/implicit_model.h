@@ -24,13 +24,20 @@ class Preconditioner {
                                    const std::vector<double>& slope) const = 0;
 };
 
-// A matrix too large to be kept. Its preconditioner is made for one step at a time.
+// What the matrices of one function at points near each other may share, as long as it is open.
+struct SharedPreconditioner {
+  std::shared_ptr<const Preconditioner> made;
+  int steps = 0;  // that took it
+  bool is_open = true;
+};
+
+// A matrix too large to be kept. Its preconditioner is asked for once a step, and not kept.
 struct ImplicitMatrix {
   // Its product with a vector; only the wanted entries need be right.
   std::function<std::vector<double>(const std::vector<double>& vector,
                                     const std::vector<char>& wanted)>
       multiply;
-  std::function<std::unique_ptr<Preconditioner>()> preconditioner;
+  std::function<std::shared_ptr<const Preconditioner>()> preconditioner;
 };
 // Steps come from conjugate gradients and end short of the minimum; `damping` does nothing, since a
 // short step is damped.

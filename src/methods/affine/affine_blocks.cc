@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 
-#include "optim/decompositions.h"
+#include "core/aligned.h"
+#include "kernels/gram.h"
 #include "optim/dense_model.h"
 
 namespace segcal {
 namespace {
-
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Added to a block, relative to its largest entry: a sample may have less rank than a block has
 // parameters, and sums of float32 products have that much rounding.
@@ -20,10 +20,40 @@ constexpr double kDamping = 1e-7;
 // The same relative to the largest entry of all blocks, for blocks without curvature.
 constexpr double kLeastCurvature = 1e-9;
 
-// The free parameters of a block and the factors of their block.
-struct FreeBlock {
-  std::vector<Eigen::Index> parameters;
-  CholeskyFactors factors;
+// The factors of a block on its free parameters.
+class FreeBlock {
+ public:
+  FreeBlock(const double* block, int64_t size, std::vector<int64_t> members, double least)
+      : members_(std::move(members)),
+        count_(static_cast<int64_t>(members_.size())),
+        stride_(GramStride(count_)) {
+    double largest = 0.0;
+    for (const int64_t i : members_) largest = std::max(largest, block[i * size + i]);
+    const int64_t entries = count_ * stride_;
+    factors_ = reinterpret_cast<double*>(memory_.Reserve(entries * int64_t{sizeof(double)}));
+    // A block of less rank than it has parameters: tenfold until the factors exist.
+    for (double add = std::max(kDamping * largest, least);; add *= 10.0) {
+      std::fill_n(factors_, entries, 0.0);
+      for (int64_t i = 0; i < count_; ++i) {
+        const double* row = block + members_[static_cast<size_t>(i)] * size;
+        for (int64_t j = i; j < count_; ++j)
+          factors_[i * stride_ + j] = row[members_[static_cast<size_t>(j)]];
+        factors_[i * stride_ + i] += add;
+      }
+      if (FactorCholesky(count_, stride_, factors_)) break;
+    }
+  }
+
+  int64_t stride() const noexcept { return stride_; }
+  const std::vector<int64_t>& members() const noexcept { return members_; }
+  void Solve(double* x) const noexcept { SolveCholesky(count_, stride_, factors_, x); }
+
+ private:
+  std::vector<int64_t> members_;  // of the block, ascending
+  int64_t count_;
+  int64_t stride_;
+  AlignedBuffer memory_;
+  double* factors_;
 };
 
 // Takes out what is common to all rows, which does not change probabilities: where nothing curves a
@@ -51,39 +81,44 @@ AffineBlocks::AffineBlocks(const AffineShape& shape, std::vector<double> blocks)
 }
 
 Product AffineBlocks::Inverse(const std::vector<char>& free) const {
+  if (free == known_free_) return known_;
+  known_ = nullptr;  // first: factors are large
+  known_free_ = free;
+  known_ = MakeInverse(free);
+  return known_;
+}
+
+Product AffineBlocks::MakeInverse(const std::vector<char>& free) const {
   const BlockLayout layout(shape_);
-  auto blocks = std::make_shared<std::vector<FreeBlock>>();
+  auto blocks = std::make_shared<std::vector<std::pair<int64_t, FreeBlock>>>();
   for (int64_t b = 0; b < layout.num_blocks; ++b) {
-    std::vector<Eigen::Index> members;
-    FreeBlock free_block;
+    std::vector<int64_t> members;
     for (int64_t i = 0; i < layout.size; ++i) {
-      const int64_t parameter = layout.Parameter(b, i);
-      if (free[static_cast<size_t>(parameter)] == 0) continue;
-      members.push_back(i);
-      free_block.parameters.push_back(parameter);
+      if (free[static_cast<size_t>(layout.Parameter(b, i))] != 0) members.push_back(i);
     }
     if (members.empty()) continue;
-    const Eigen::Map<const Matrix> block(
-        blocks_.data() + b * layout.size * layout.size, layout.size, layout.size);
-    Eigen::MatrixXd h = block(members, members);
-    double add = std::max(kDamping * h.diagonal().maxCoeff(), least_curvature_);
-    bool found = false;
-    while (!found) {  // tenfold until the factors exist
-      h.diagonal().array() += add;
-      found = free_block.factors.Factor(h);
-      add *= 10.0;
-    }
-    blocks->push_back(std::move(free_block));
+    blocks->emplace_back(b,
+                         FreeBlock(blocks_.data() + b * layout.size * layout.size,
+                                   layout.size,
+                                   std::move(members),
+                                   least_curvature_));
   }
   return [shape = shape_, free, blocks](std::vector<double> v) {
     TakeOutGauge(shape, free, &v);
+    const BlockLayout of_shape(shape);
     std::vector<double> result(v.size());
-    const Eigen::Map<const Eigen::VectorXd> from(v.data(), static_cast<Eigen::Index>(v.size()));
-    Eigen::Map<Eigen::VectorXd> to(result.data(), from.size());
-    for (const FreeBlock& block : *blocks) {
-      const Eigen::VectorXd own = from(block.parameters);
-      const Eigen::VectorXd solved = block.factors.Solve(own);
-      to(block.parameters) = solved;
+    AlignedBuffer memory;
+    auto* x = reinterpret_cast<double*>(
+        memory.Reserve(GramStride(of_shape.size) * int64_t{sizeof(double)}));
+    for (const auto& [b, block] : *blocks) {
+      std::fill_n(x, block.stride(), 0.0);
+      double* to = x;
+      for (const int64_t i : block.members())
+        *to++ = v[static_cast<size_t>(of_shape.Parameter(b, i))];
+      block.Solve(x);
+      const double* from = x;
+      for (const int64_t i : block.members())
+        result[static_cast<size_t>(of_shape.Parameter(b, i))] = *from++;
     }
     TakeOutGauge(shape, free, &result);
     return result;

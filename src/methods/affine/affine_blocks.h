@@ -9,7 +9,8 @@
 
 namespace segcal {
 
-// A preconditioner for the Hessian of an affine map: blocks do not know of each other.
+// A preconditioner for the Hessian of an affine map: blocks do not know of each other. For one
+// thread.
 class AffineBlocks final : public Preconditioner {
  public:
   // `blocks` is [block][size][size] of the shape's layout.
@@ -22,9 +23,14 @@ class AffineBlocks final : public Preconditioner {
                            const std::vector<double>& slope) const override;
 
  private:
+  Product MakeInverse(const std::vector<char>& free) const;
+
   AffineShape shape_;
   std::vector<double> blocks_;
   double least_curvature_;
+  // The inverse asked for last: most steps have the same free parameters.
+  mutable std::vector<char> known_free_;
+  mutable Product known_;
 };
 
 }  // namespace segcal

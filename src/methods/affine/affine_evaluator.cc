@@ -4,15 +4,13 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "kernels/affine_exact.h"
 #include "kernels/softmax.h"
 #include "methods/affine/affine_gaps.h"
 #include "methods/affine/affine_objective.h"
 
 namespace segcal {
 namespace {
-
-// Rows of a block of the Hessian computed together; the kernel takes three at a time.
-constexpr int64_t kStrip = 3;
 
 // A pattern is worth its indirection where it has at most one of so many entries.
 constexpr int64_t kDensestPattern = 2;
@@ -23,12 +21,26 @@ void RowWeights(const ExpertBatch& batch, const float* q, int64_t r, float* weig
     const float p = q[r * kTileVoxels + v];
     weight[v] = (batch.weights() == nullptr ? 1.0f : batch.weights()[v]) * p * (1.0f - p);
   }
-  ZeroTies(batch, r, weight);
 }
 
 // An empty pattern leaves out nothing.
 const SparsePattern* PatternOrNull(const SparsePattern& pattern) {
   return pattern.begin.empty() ? nullptr : &pattern;
+}
+
+// Counts the voxels of a batch and adds their losses.
+template <class T>
+void AddLosses(const ExpertBatch& batch, const T* log_label, ExpertSums* sums) {
+  const float* weights = batch.weights();
+  double loss = 0.0;
+  double count = 0.0;
+  for (int64_t v = 0; v < batch.count(); ++v) {
+    const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[v]);
+    loss -= w * static_cast<double>(log_label[v]);
+    count += w;
+  }
+  sums->count += count;
+  sums->loss += loss;
 }
 
 // out[k][v] = weights[v] rows[k][v]
@@ -42,7 +54,10 @@ void WeightRows(const float* rows, int64_t num_rows, const float* weights, float
 
 }  // namespace
 
-ExpertWeights::ExpertWeights(const AffineShape& shape, const std::vector<double>& parameters) {
+ExpertWeights::ExpertWeights(const AffineShape& shape,
+                             const std::vector<double>& parameters,
+                             bool is_exact) {
+  if (is_exact && !shape.diagonal) exact = parameters;
   std::vector<char> not_zero(parameters.size());
   high.resize(parameters.size());
   low.resize(parameters.size());
@@ -84,7 +99,6 @@ BatchEvaluator::BatchEvaluator(const AffineShape& shape)
   probs_ = rows_ + shape.num_rows() * kTileVoxels;
   log_label_ = probs_ + shape.num_classes * kTileVoxels;
   weighted_ = log_label_ + kTileVoxels;
-  block_.resize(static_cast<size_t>(kStrip * shape.num_features()));
 }
 
 // Without the offset, which would leave its rounding behind.
@@ -157,19 +171,54 @@ void BatchEvaluator::AddDiagonalGradient(const ExpertBatch& batch, double* gradi
 void BatchEvaluator::AddSums(const ExpertBatch& batch,
                              const ExpertWeights& weights,
                              ExpertSums* sums) {
+  if (!weights.exact.empty()) return AddSumsExact(batch, weights, sums);
   Probabilities(batch, weights, true);
-  const float* voxel_weights = batch.weights();
-  double loss = 0.0;
-  double count = 0.0;
-  for (int64_t v = 0; v < batch.count(); ++v) {
-    const double w = voxel_weights == nullptr ? 1.0 : static_cast<double>(voxel_weights[v]);
-    loss -= w * static_cast<double>(log_label_[v]);
-    count += w;
-  }
-  sums->count += count;
-  sums->loss += loss;
+  AddLosses(batch, log_label_, sums);
   ResidualTile(batch.labels(), shape_.num_classes, batch.count(), probs_);
   AddGradient(batch, {}, sums->gradient.data());
+}
+
+void BatchEvaluator::AddLoss(const ExpertBatch& batch,
+                             const ExpertWeights& weights,
+                             ExpertSums* sums) {
+  Probabilities(batch, weights, false);
+  AddLosses(batch, log_label_, sums);
+}
+
+void BatchEvaluator::AddSumsExact(const ExpertBatch& batch,
+                                  const ExpertWeights& weights,
+                                  ExpertSums* sums) {
+  const int64_t num_rows = shape_.num_rows();
+  const int64_t values = (num_rows + shape_.num_classes + 1) * kTileVoxels;
+  if (exact_ == nullptr) {
+    exact_ = reinterpret_cast<double*>(exact_memory_.Reserve(values * int64_t{sizeof(double)}));
+    std::fill_n(exact_, values, 0.0);
+  }
+  double* rows = exact_;
+  double* scores = rows + (shape_.gaps() ? num_rows * kTileVoxels : 0);
+  double* log_label = rows + values - kTileVoxels;
+  AffineTileExact(batch.features(),
+                  weights.exact.data(),
+                  num_rows,
+                  shape_.num_features(),
+                  batch.count(),
+                  PatternOrNull(weights.pattern),
+                  rows);
+  if (shape_.gaps()) ScoresFromGaps(batch, rows, scores);
+  ResidualExact(batch.labels(), shape_.num_classes, batch.count(), scores, log_label);
+  AddLosses(batch, log_label, sums);
+  if (const float* w = batch.weights(); w != nullptr) {
+    for (int64_t i = 0; i < shape_.num_classes * kTileVoxels; i += kTileVoxels) {
+      for (int64_t v = 0; v < kTileVoxels; ++v) scores[i + v] *= static_cast<double>(w[v]);
+    }
+  }
+  RowsFromScores(batch, scores);
+  AddOuterProductExact(scores,
+                       num_rows,
+                       batch.features(),
+                       shape_.num_features(),
+                       batch.count(),
+                       sums->gradient.data());
 }
 
 // From slopes with respect to the scores, in probs_, to those with respect to the parameters.
@@ -251,101 +300,54 @@ void BatchEvaluator::AddHessian(const ExpertBatch& batch,
       }
       ZeroTies(batch, r, weight);
       ZeroTies(batch, s, weight);
-      double* const blocks[] = {hessian + (r * size + s) * num_features,
-                                hessian + (s * size + r) * num_features};
+      double* block = hessian + (r * size + s) * num_features;
       if (shape_.diagonal) {
-        AddDiagonalBlock(batch, weight, r, s, blocks[0], size);
-        if (r != s) AddDiagonalBlock(batch, weight, s, r, blocks[1], size);
-        continue;
-      }
-      WeightRows(batch.features(), num_features, weight, weighted_);
-      AddSymmetric(batch.features(),
-                   num_features,
-                   batch.count(),
-                   {blocks, r == s ? size_t{1} : size_t{2}},
-                   size);
-    }
-  }
-}
-
-// Sums of products of rows with weighted_, the same rows weighted, are symmetric: a strip of rows
-// at a time, from the diagonal on. They are added to every block, whose rows are `stride` apart.
-void BatchEvaluator::AddSymmetric(const float* rows,
-                                  int64_t num_rows,
-                                  int64_t count,
-                                  std::span<double* const> blocks,
-                                  int64_t stride) {
-  for (int64_t first = 0; first < num_rows; first += kStrip) {
-    const int64_t strip = std::min(kStrip, num_rows - first);
-    const int64_t width = num_rows - first;
-    std::fill(block_.begin(), block_.end(), 0.0);
-    AddOuterProduct(weighted_ + first * kTileVoxels,
-                    strip,
-                    rows + first * kTileVoxels,
-                    width,
-                    count,
-                    block_.data());
-    for (int64_t a = first; a < first + strip; ++a) {
-      for (int64_t b = a; b < num_rows; ++b) {
-        const double value = block_[static_cast<size_t>((a - first) * width + b - first)];
-        for (double* block : blocks) {
-          block[a * stride + b] += value;
-          if (a != b) block[b * stride + a] += value;
-        }
+        AddDiagonalBlock(batch, weight, r, s, block, size);
+      } else {
+        WeightRows(batch.features(), num_features, weight, weighted_);
+        AddSymmetricProduct(weighted_, batch.features(), num_features, batch.count(), size, block);
       }
     }
   }
 }
 
-void BatchEvaluator::AddBlocks(const ExpertBatch& batch,
-                               const ExpertWeights& weights,
-                               int64_t first,
-                               int64_t end,
-                               double* blocks) {
+// A row's block adds up products of the features, with the weight q_r (1 - q_r). A feature's (A9)
+// those of the cumulated t, weighted with its square; they are large where t is neither 0 nor 1.
+void BatchEvaluator::WriteBlockVoxels(const ExpertBatch& batch,
+                                      const ExpertWeights& weights,
+                                      const BlockLanes& out) {
   Probabilities(batch, weights, false);
   const float* q = RowProbabilities();
   const BlockLayout layout(shape_);
-  for (int64_t b = first; b < end; ++b) {
-    double* block = blocks + b * layout.size * layout.size;
-    if (layout.by_feature) {
-      AddFeatureBlock(batch, q, b, block);
-    } else {
-      AddRowBlock(batch, q, b, block);
+  const float* vectors = layout.by_feature ? q : batch.features();
+  for (int64_t v = 0; v < batch.count(); ++v) {
+    float* to = out.vectors + v * out.stride;
+    for (int64_t i = 0; i < layout.size; ++i) to[i] = vectors[i * kTileVoxels + v];
+    std::fill(to + layout.size, to + out.stride, 0.0f);
+    if (!layout.by_feature) continue;
+    out.spread[v] = 0.0f;
+    for (int64_t i = 0; i < layout.size; ++i) out.spread[v] += to[i] * (1.0f - to[i]);
+  }
+  for (int64_t b = 0; b < layout.num_blocks; ++b) {
+    float* weight = out.weights + b * out.voxels;
+    if (!layout.by_feature) {
+      RowWeights(batch, q, b, weight);
+      continue;
     }
+    const float* x = batch.features() + b * kTileVoxels;
+    for (int64_t v = 0; v < batch.count(); ++v) weight[v] = batch.weights()[v] * x[v] * x[v];
   }
 }
 
-void BatchEvaluator::AddRowBlock(const ExpertBatch& batch,
-                                 const float* q,
-                                 int64_t r,
-                                 double* block) {
-  const int64_t num_features = shape_.num_features();
+void BatchEvaluator::AddDiagonalBlocks(const ExpertBatch& batch,
+                                       const ExpertWeights& weights,
+                                       double* blocks) {
+  const int64_t size = shape_.num_features();
+  Probabilities(batch, weights, false);
   alignas(64) float weight[kTileVoxels] = {};
-  RowWeights(batch, q, r, weight);
-  if (shape_.diagonal) return AddDiagonalBlock(batch, weight, r, r, block, num_features);
-  WeightRows(batch.features(), num_features, weight, weighted_);
-  AddSymmetric(batch.features(), num_features, batch.count(), {&block, 1}, num_features);
-}
-
-// (A9): the weights t_max(r,s) - t_r t_s of AddHessian times the square of the feature. t_r t_s
-// first, with the sign turned, then what t_s alone adds up to.
-void BatchEvaluator::AddFeatureBlock(const ExpertBatch& batch,
-                                     const float* t,
-                                     int64_t k,
-                                     double* block) {
-  const int64_t num_rows = shape_.num_rows();
-  const float* x = batch.features() + k * kTileVoxels;
-  alignas(64) float weight[kTileVoxels] = {};
-  for (int64_t v = 0; v < batch.count(); ++v) weight[v] = -batch.weights()[v] * x[v] * x[v];
-  WeightRows(t, num_rows, weight, weighted_);
-  AddSymmetric(t, num_rows, batch.count(), {&block, 1}, num_rows);
-  const float* ones = batch.features() + (shape_.num_features() - 1) * kTileVoxels;
-  std::fill(block_.begin(), block_.end(), 0.0);
-  AddOuterProduct(weighted_, num_rows, ones, 1, batch.count(), block_.data());
-  for (int64_t s = 0; s < num_rows; ++s) {
-    for (int64_t r = 0; r < num_rows; ++r) {
-      block[r * num_rows + s] -= block_[static_cast<size_t>(std::max(r, s))];
-    }
+  for (int64_t r = 0; r < shape_.num_rows(); ++r) {
+    RowWeights(batch, probs_, r, weight);
+    AddDiagonalBlock(batch, weight, r, r, blocks + r * size * size, size);
   }
 }
 
@@ -366,6 +368,24 @@ void BatchEvaluator::AddDiagonalBlock(const ExpertBatch& batch,
       }
       block[a * stride + b] += sum;
     }
+  }
+}
+
+// A block of two rows is symmetric, and that of the same rows the other way round is the same. Of a
+// diagonal map, where blocks of two rows are not symmetric, blocks are complete.
+void CompleteHessian(const AffineShape& shape, double* hessian) {
+  const int64_t width = shape.num_features();
+  const int64_t size = shape.num_parameters();
+  for (int64_t i = 0; i < size; ++i) {
+    const int64_t k = i % width;
+    for (int64_t j = i - k; j < size && !shape.diagonal; ++j) {
+      const int64_t l = j % width;
+      // Where the feature of the column is before that of the row: their exchange is known.
+      if (l < k) hessian[i * size + j] = hessian[(i - k + l) * size + j - l + k];
+    }
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    for (int64_t j = i + 1; j < size; ++j) hessian[j * size + i] = hessian[i * size + j];
   }
 }
 

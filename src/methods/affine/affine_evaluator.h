@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "core/aligned.h"
@@ -17,14 +16,28 @@ struct ExpertSums;
 // Parameters as kernels take them: float32 and what is left of the double. Bounds leave most
 // weights of many classes at zero; those are left out.
 struct ExpertWeights {
-  ExpertWeights(const AffineShape& shape, const std::vector<double>& parameters);
+  // Exact: sums are wanted in double arithmetic.
+  ExpertWeights(const AffineShape& shape,
+                const std::vector<double>& parameters,
+                bool is_exact = false);
   std::vector<float> high;
   std::vector<float> low;
-  SparsePattern pattern;  // empty where it would leave out little
+  std::vector<double> exact;  // empty where that is not wanted
+  SparsePattern pattern;      // empty where it would leave out little
 };
 
 // Which parameters of an expert are looked at; empty where it would leave out little.
 SparsePattern MakePattern(const AffineShape& shape, const std::vector<char>& wanted);
+
+// Where the voxels of a batch go: vectors [voxel][stride], weights with rows of `voxels` values,
+// spread [voxel] or null.
+struct BlockLanes {
+  float* vectors = nullptr;
+  int64_t stride = 0;
+  float* weights = nullptr;
+  int64_t voxels = 0;
+  float* spread = nullptr;
+};
 
 // Scratch and steps to evaluate one batch; one per thread.
 class BatchEvaluator {
@@ -37,7 +50,9 @@ class BatchEvaluator {
 
   // Loss and gradient of a batch added to `sums`.
   void AddSums(const ExpertBatch& batch, const ExpertWeights& weights, ExpertSums* sums);
-  // Hessian of the loss of a batch added to `hessian`.
+  // The same without the gradient, to compare with: from weights in float32 alone.
+  void AddLoss(const ExpertBatch& batch, const ExpertWeights& weights, ExpertSums* sums);
+  // Hessian of the loss of a batch added to `hessian`, of which CompleteHessian makes the rest.
   void AddHessian(const ExpertBatch& batch, const ExpertWeights& weights, double* hessian);
   // Its product with a direction in the space of parameters, added to `product`; of a pattern that
   // is not empty those parameters only.
@@ -46,13 +61,12 @@ class BatchEvaluator {
                   const ExpertWeights& direction,
                   const SparsePattern& wanted,
                   double* product);
-  // Some of its blocks, of the layout BlockLayout, added to blocks, [block][size][size]; of sorted
-  // gaps as if no two logits were equal.
-  void AddBlocks(const ExpertBatch& batch,
-                 const ExpertWeights& weights,
-                 int64_t first,
-                 int64_t end,
-                 double* blocks);
+  // What blocks of the Hessian are computed from (block_voxels.h), for the voxels of a batch.
+  void WriteBlockVoxels(const ExpertBatch& batch,
+                        const ExpertWeights& weights,
+                        const BlockLanes& out);
+  // The blocks [block][size][size] of a diagonal map, added to `blocks`.
+  void AddDiagonalBlocks(const ExpertBatch& batch, const ExpertWeights& weights, double* blocks);
   // Probabilities by position, and the label's log-probability.
   TileProbs Probabilities(const ExpertBatch& batch, const ExpertWeights& weights, bool precise);
 
@@ -61,16 +75,10 @@ class BatchEvaluator {
  private:
   void Scores(const ExpertBatch& batch, const ExpertWeights& weights, bool precise, float* scores);
   void DiagonalScores(const ExpertBatch& batch, const ExpertWeights& weights, float* scores) const;
+  void AddSumsExact(const ExpertBatch& batch, const ExpertWeights& weights, ExpertSums* sums);
   void AddGradient(const ExpertBatch& batch, const SparsePattern& wanted, double* gradient);
   void AddDiagonalGradient(const ExpertBatch& batch, double* gradient) const;
   const float* RowProbabilities() noexcept;
-  void AddRowBlock(const ExpertBatch& batch, const float* q, int64_t r, double* block);
-  void AddFeatureBlock(const ExpertBatch& batch, const float* t, int64_t k, double* block);
-  void AddSymmetric(const float* rows,
-                    int64_t num_rows,
-                    int64_t count,
-                    std::span<double* const> blocks,
-                    int64_t stride);
   void AddDiagonalBlock(const ExpertBatch& batch,
                         const float* weight,
                         int64_t r,
@@ -85,8 +93,13 @@ class BatchEvaluator {
   float* log_label_ = nullptr;  // [1]
   float* weighted_ = nullptr;   // [num_features]
   std::vector<float> log_norms_;
-  std::vector<double> block_;  // [rows of a strip][num_features]
+  AlignedBuffer exact_memory_;
+  double* exact_ =
+      nullptr;  // of AddSumsExact, made when it is needed: [num_rows + num_classes + 1]
 };
+
+// The whole Hessian from what AddHessian has added.
+void CompleteHessian(const AffineShape& shape, double* hessian);
 
 // The evaluator of the calling thread: its scratch is too large to make anew for every tile.
 BatchEvaluator& ThreadEvaluator(const AffineShape& shape);

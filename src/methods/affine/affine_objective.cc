@@ -18,10 +18,12 @@ class AffineTotals {
       : num_parameters_(static_cast<size_t>(shape.num_parameters())),
         experts_(static_cast<size_t>(shape.num_experts())) {}
 
-  ExpertSums* pending(int64_t expert) {
+  ExpertSums* pending(int64_t expert, bool with_gradient) {
     Expert& e = experts_[static_cast<size_t>(expert)];
-    e.pending.gradient.resize(num_parameters_);
-    e.gradient.resize(num_parameters_);
+    if (with_gradient) {
+      e.pending.gradient.resize(num_parameters_);
+      e.gradient.resize(num_parameters_);
+    }
     return &e.pending;
   }
 
@@ -66,8 +68,13 @@ class AffineTotals {
 // One worker's batches: full ones are evaluated at once, the rest at the end of a block.
 class Worker {
  public:
-  Worker(const AffineShape& shape, const std::vector<ExpertWeights>& weights)
-      : shape_(shape), weights_(weights), evaluator_(shape), voxels_(shape), totals_(shape) {
+  Worker(const AffineShape& shape, const std::vector<ExpertWeights>& weights, bool with_gradient)
+      : shape_(shape),
+        weights_(weights),
+        with_gradient_(with_gradient),
+        evaluator_(shape),
+        voxels_(shape),
+        totals_(shape) {
     for (int64_t e = 0; e < shape.num_experts(); ++e) batches_.emplace_back(shape, e);
   }
 
@@ -97,17 +104,39 @@ class Worker {
  private:
   void Evaluate(int64_t expert) {
     ExpertBatch& batch = batches_[static_cast<size_t>(expert)];
-    evaluator_.AddSums(batch, weights_[static_cast<size_t>(expert)], totals_.pending(expert));
+    const ExpertWeights& weights = weights_[static_cast<size_t>(expert)];
+    ExpertSums* sums = totals_.pending(expert, with_gradient_);
+    if (with_gradient_) {
+      evaluator_.AddSums(batch, weights, sums);
+    } else {
+      evaluator_.AddLoss(batch, weights, sums);
+    }
     batch.Clear();
   }
 
   const AffineShape& shape_;
   const std::vector<ExpertWeights>& weights_;
+  bool with_gradient_;
   BatchEvaluator evaluator_;
   VoxelsByExpert voxels_;
   AffineTotals totals_;
   std::vector<ExpertBatch> batches_;
 };
+
+std::vector<ExpertSums> SumOverCases(const CaseStream& stream,
+                                     const std::string& stage,
+                                     const Pooling& pooling,
+                                     const AffineShape& shape,
+                                     const std::vector<ExpertWeights>& weights,
+                                     bool with_gradient) {
+  const auto add = [&](VoxelBlock& block, int64_t, TileBuffer* buffer, Worker* worker) {
+    for (int64_t t = 0; t < block.num_tiles(); ++t)
+      worker->Add(block.PoolTileInto(t, pooling, buffer));
+  };
+  return ReduceBlocks(
+             stream, stage, [&] { return Worker(shape, weights, with_gradient); }, add)
+      .Sums();
+}
 
 }  // namespace
 
@@ -115,17 +144,29 @@ std::vector<ExpertSums> AffinePass(const CaseStream& stream,
                                    const std::string& stage,
                                    const Pooling& pooling,
                                    const AffineShape& shape,
-                                   const ExpertParameters& parameters) {
+                                   const ExpertParameters& parameters,
+                                   const std::vector<char>& exact) {
+  std::vector<ExpertWeights> weights;
+  weights.reserve(parameters.size());
+  for (size_t e = 0; e < parameters.size(); ++e)
+    weights.emplace_back(shape, parameters[e], !exact.empty() && exact[e] != 0);
+  return SumOverCases(stream, stage, pooling, shape, weights, /*with_gradient=*/true);
+}
+
+LossTotal TotalLoss(const CaseStream& stream,
+                    const Pooling& pooling,
+                    const AffineShape& shape,
+                    const ExpertParameters& parameters) {
   std::vector<ExpertWeights> weights;
   weights.reserve(parameters.size());
   for (const std::vector<double>& p : parameters) weights.emplace_back(shape, p);
-  const auto add = [&](VoxelBlock& block, int64_t, TileBuffer* buffer, Worker* worker) {
-    for (int64_t t = 0; t < block.num_tiles(); ++t)
-      worker->Add(block.PoolTileInto(t, pooling, buffer));
-  };
-  return ReduceBlocks(
-             stream, stage, [&] { return Worker(shape, weights); }, add)
-      .Sums();
+  LossTotal total;
+  for (const ExpertSums& sums :
+       SumOverCases(stream, "validate", pooling, shape, weights, /*with_gradient=*/false)) {
+    total.loss += sums.loss;
+    total.voxels += sums.count;
+  }
+  return total;
 }
 
 }  // namespace segcal

@@ -22,11 +22,23 @@ struct ExpertSums {
   std::vector<double> gradient;
 };
 
-// All experts at once, in one pass over the data.
+// All experts at once, in one pass over the data; those for which `exact` [expert] is set in double
+// arithmetic, all others in float32. Empty: none.
 std::vector<ExpertSums> AffinePass(const CaseStream& stream,
                                    const std::string& stage,
                                    const Pooling& pooling,
                                    const AffineShape& shape,
-                                   const ExpertParameters& parameters);
+                                   const ExpertParameters& parameters,
+                                   const std::vector<char>& exact = {});
+
+// Negative log-likelihood of the maps on other data, for comparisons.
+struct LossTotal {
+  double loss = 0.0;
+  double voxels = 0.0;
+};
+LossTotal TotalLoss(const CaseStream& stream,
+                    const Pooling& pooling,
+                    const AffineShape& shape,
+                    const ExpertParameters& parameters);
 
 }  // namespace segcal

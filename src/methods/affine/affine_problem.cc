@@ -43,9 +43,16 @@ constexpr int64_t kImplicitShare = 4;
 // parameter, or all there are, keep it near what all voxels say.
 constexpr int64_t kVoxelsPerParameter = 16;
 
-// The share of the sample, times the parameters of a block, that blocks come from: the work of four
-// products.
-constexpr double kBlockShare = 24.0;
+// Voxels that a block is computed from, for every one of its parameters: the eigenvalues of what
+// they leave out are then within a factor of about two of what they stand for.
+constexpr int64_t kVoxelsPerBlockParameter = 4;
+
+// Steps on the sample that take the same blocks: probabilities change little from one to the next.
+constexpr int kStepsOfBlocks = 3;
+
+// The rounding of float32 falls with the root of the voxels in a mean and grows with the root of
+// the parameters: with fewer for each the gradient of an expert would not come below 1e-6.
+constexpr int64_t kFewVoxelsPerParameter = 2;
 
 // Without Hessians the model is minimised to this only: the rest is better done on all voxels.
 constexpr double kModelTolerance = 1e-3;
@@ -176,6 +183,15 @@ void AddGaugeCurvature(const AffineShape& shape, std::vector<double>* hessian) {
   }
 }
 
+// Of the penalty alone; empty where no Hessian is kept.
+std::vector<double> PenaltyCurvature(const AffineShape& shape,
+                                     const AffineRegularizer& regularizer) {
+  if (!IsDense(shape)) return {};
+  std::vector<double> curvature = regularizer.Hessian();
+  AddGaugeCurvature(shape, &curvature);
+  return curvature;
+}
+
 }  // namespace
 
 AffineProblem::AffineProblem(const AffineShape& shape, const Box& box, const FitContext& context)
@@ -220,12 +236,26 @@ int64_t AffineProblem::bytes() const noexcept {
   if (IsDense(shape_)) return sample_->bytes() + HessianBytes(shape_);
   const auto with_voxels =
       std::count_if(voxels_.begin(), voxels_.end(), [](int64_t own) { return own > 0; });
-  return sample_->bytes() + VectorBytes(shape_, with_voxels, context_.stream.num_workers());
+  const int64_t workers = context_.stream.num_workers();
+  return sample_->bytes() + VectorBytes(shape_, with_voxels, workers) +
+         sample_->block_bytes() * std::min(workers, shape_.num_experts());
 }
 
 // A single expert has all threads for its sample; several have one each.
 int AffineProblem::ThreadsOfOne() const noexcept {
   return shape_.per_decision ? 1 : context_.stream.num_workers();
+}
+
+bool AffineProblem::HasFewVoxels(size_t expert) const noexcept {
+  return voxels_[expert] < kFewVoxelsPerParameter * shape_.num_parameters();
+}
+
+// The experts whose sample is all their voxels, and counts as exactly as they do.
+std::vector<char> AffineProblem::FewAndWhole() const {
+  std::vector<char> whole(voxels_.size());
+  for (size_t e = 0; e < whole.size(); ++e)
+    whole[e] = HasFewVoxels(e) && sample_->voxels(static_cast<int64_t>(e)) == voxels_[e] ? 1 : 0;
+  return whole;
 }
 
 std::vector<double> AffineProblem::SampleHessian(int64_t expert,
@@ -236,37 +266,56 @@ std::vector<double> AffineProblem::SampleHessian(int64_t expert,
   return hessian;
 }
 
+// About the curvature at a point, by blocks: those of the loss and of the penalty (RowCurvature).
+std::vector<double> AffineProblem::BlocksOf(const AffineRegularizer& regularizer,
+                                            int64_t expert,
+                                            const std::vector<double>& point) const {
+  const BlockLayout layout(shape_);
+  const double share = 1.0 / std::max(1.0, sample_->weight(expert));
+  const double weight = PenaltyWeight(static_cast<size_t>(expert));
+  std::vector<double> blocks =
+      sample_->Blocks(expert, point, share, kVoxelsPerBlockParameter * layout.size, ThreadsOfOne());
+  const std::vector<double> features = regularizer.FeatureCurvature();
+  std::vector<double> rows(static_cast<size_t>(layout.by_feature ? layout.size * layout.size : 0));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto entry = static_cast<int64_t>(i);
+    rows[i] = regularizer.RowCurvature(entry / layout.size, entry % layout.size);
+  }
+  // Of one row all features, of one feature all rows.
+  const std::vector<double>& of_block = layout.by_feature ? rows : features;
+  auto to = blocks.begin();
+  for (int64_t b = 0; b < layout.num_blocks; ++b) {
+    const double factor =
+        weight * (layout.by_feature ? features[static_cast<size_t>(b * (layout.num_features + 1))]
+                                    : regularizer.RowCurvature(b, b));
+    for (const double x : of_block) *to++ += factor * x;
+  }
+  return blocks;
+}
+
 // The curvature at a point where the matrix is too large to be kept.
 std::unique_ptr<QuadraticModel> AffineProblem::ImplicitCurvature(
-    const AffineRegularizer& regularizer, int64_t expert, const std::vector<double>& point) const {
-  const int threads = ThreadsOfOne();
+    const AffineRegularizer& regularizer,
+    int64_t expert,
+    const std::vector<double>& point,
+    std::shared_ptr<SharedPreconditioner> shared) const {
   const double share = 1.0 / std::max(1.0, sample_->weight(expert));
   const double weight = PenaltyWeight(static_cast<size_t>(expert));
   const auto product = [=, this, &regularizer](const std::vector<double>& direction,
                                                const std::vector<char>& wanted) {
-    std::vector<double> of_loss = sample_->Product(expert, point, direction, wanted, threads);
+    std::vector<double> of_loss =
+        sample_->Product(expert, point, direction, wanted, ThreadsOfOne());
     const std::vector<double> of_penalty = regularizer.Product(direction);
     for (size_t i = 0; i < of_loss.size(); ++i)
       of_loss[i] = share * of_loss[i] + weight * of_penalty[i];
     return of_loss;
   };
-  const auto blocks = [=, this, &regularizer] {
-    const BlockLayout layout(shape_);
-    std::vector<double> sums =
-        sample_->Blocks(expert, point, kBlockShare / static_cast<double>(layout.size), threads);
-    const std::vector<double> features = regularizer.FeatureCurvature();
-    auto sum = sums.begin();
-    for (int64_t b = 0; b < layout.num_blocks; ++b) {
-      for (int64_t i = 0; i < layout.size; ++i) {
-        for (int64_t j = 0; j < layout.size; ++j, ++sum) {
-          const int64_t of_features =
-              layout.Feature(b, i) * shape_.num_features() + layout.Feature(b, j);
-          *sum = share * *sum + weight * features[static_cast<size_t>(of_features)] *
-                                    regularizer.RowCurvature(layout.Row(b, i), layout.Row(b, j));
-        }
-      }
-    }
-    return std::make_unique<AffineBlocks>(shape_, std::move(sums));
+  const auto blocks = [=, this, &regularizer]() -> std::shared_ptr<const Preconditioner> {
+    if (shared && shared->made && shared->steps++ < kStepsOfBlocks) return shared->made;
+    if (shared) shared->made.reset();  // first: they are large
+    auto made = std::make_shared<AffineBlocks>(shape_, BlocksOf(regularizer, expert, point));
+    if (shared && shared->is_open) *shared = {.made = made, .steps = 1};
+    return made;
   };
   return MakeImplicitModel({.multiply = product, .preconditioner = blocks});
 }
@@ -303,14 +352,54 @@ std::vector<ExpertSums> AffineProblem::SumsAt(const ExpertParameters& points, in
     if (known->points == points) return known->sums;
   }
   const std::string stage = fmt::format("fit, pass {}", ++*passes);
+  std::vector<char> exact(points.size());
+  for (size_t e = 0; e < exact.size(); ++e) exact[e] = HasFewVoxels(e) ? 1 : 0;
   std::vector<ExpertSums> sums =
-      AffinePass(context_.stream, stage, context_.pooling, shape_, points);
+      AffinePass(context_.stream, stage, context_.pooling, shape_, points, exact);
   if (Remembers()) last_ = {.points = points, .sums = sums};
+  return sums;
+}
+
+std::vector<ExpertSums> AffineProblem::SumsAtStart(const ExpertParameters& points,
+                                                   int64_t* passes) {
+  std::vector<ExpertSums> sums = SumsAt(points, passes);
+  if (Remembers()) start_ = {.points = points, .sums = sums};
   return sums;
 }
 
 // Where Hessians are not kept, sums of all experts would take as much as all else.
 bool AffineProblem::Remembers() const noexcept { return IsDense(shape_); }
+
+// The model of an expert with this Hessian of the loss.
+std::unique_ptr<QuadraticModel> AffineProblem::DenseCurvature(const std::vector<double>& of_penalty,
+                                                              size_t expert,
+                                                              std::vector<double> of_loss) const {
+  const double weight = PenaltyWeight(expert);
+  for (size_t i = 0; i < of_loss.size(); ++i) of_loss[i] += weight * of_penalty[i];
+  return MakeDenseModel(std::move(of_loss));
+}
+
+std::optional<ExpertParameters> AffineProblem::FirstStep(const Penalty& penalty,
+                                                         const ExpertParameters& start) {
+  if (kept_ == nullptr) return std::nullopt;
+  const AffineRegularizer regularizer(shape_, penalty);
+  const std::vector<double> penalty_curvature = PenaltyCurvature(shape_, regularizer);
+  int64_t passes = 0;
+  const std::vector<ExpertSums> sums = SumsAtStart(start, &passes);
+  ExpertParameters points = start;
+  ParallelFor(
+      static_cast<int64_t>(start.size()), context_.stream.num_workers(), [&](int64_t e, int) {
+        const auto expert = static_cast<size_t>(e);
+        std::vector<double>& point = points[expert];
+        const Value here =
+            Objective(shape_, sums[expert], regularizer.Evaluate(point), PenaltyWeight(expert));
+        const std::vector<double> step = DenseCurvature(penalty_curvature, expert, (*kept_)[expert])
+                                             ->Step(box_, point, here.gradient, /*damping=*/0.0);
+        for (size_t i = 0; i < point.size(); ++i) point[i] += step[i];
+        box_.Clamp(&point);
+      });
+  return points;
+}
 
 AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         const ExpertParameters& start,
@@ -319,11 +408,7 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
                                         bool skip_model,
                                         double start_share) {
   const AffineRegularizer regularizer(shape_, penalty);
-  std::vector<double> penalty_curvature;
-  if (IsDense(shape_)) {
-    penalty_curvature = regularizer.Hessian();
-    AddGaugeCurvature(shape_, &penalty_curvature);
-  }
+  const std::vector<double> penalty_curvature = PenaltyCurvature(shape_, regularizer);
   const auto objective = [&](const ExpertSums& sums, size_t e, const std::vector<double>& point) {
     return Objective(shape_, sums, regularizer.Evaluate(point), PenaltyWeight(e));
   };
@@ -332,28 +417,31 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   ExpertProblem problem;
   problem.box = box_;
   problem.evaluate = [&](const ExpertParameters& points) {
-    const std::vector<ExpertSums> sums = SumsAt(points, &solution.passes);
-    if (at_start && Remembers()) start_ = {.points = points, .sums = sums};
+    const std::vector<ExpertSums> sums =
+        at_start ? SumsAtStart(points, &solution.passes) : SumsAt(points, &solution.passes);
     at_start = false;
     std::vector<Value> values;
     for (size_t e = 0; e < points.size(); ++e) values.push_back(objective(sums[e], e, points[e]));
     return values;
   };
   problem.model = [&](int64_t e, const std::vector<double>& point) {
-    return objective(sample_->Evaluate(e, point, ThreadsOfOne()), static_cast<size_t>(e), point);
+    const auto expert = static_cast<size_t>(e);
+    return objective(
+        sample_->Evaluate(e, point, HasFewVoxels(expert), ThreadsOfOne()), expert, point);
   };
-  problem.model_curvature = [&](int64_t e, const std::vector<double>& point) {
-    if (!IsDense(shape_)) return ImplicitCurvature(regularizer, e, point);
-    std::vector<double> hessian =
-        skip_model ? (*kept_)[static_cast<size_t>(e)] : SampleHessian(e, point);
-    const double weight = PenaltyWeight(static_cast<size_t>(e));
-    for (size_t i = 0; i < hessian.size(); ++i) hessian[i] += weight * penalty_curvature[i];
-    return MakeDenseModel(std::move(hessian));
+  problem.model_curvature = [&](int64_t e,
+                                const std::vector<double>& point,
+                                std::shared_ptr<SharedPreconditioner> shared) {
+    if (!IsDense(shape_)) return ImplicitCurvature(regularizer, e, point, std::move(shared));
+    const auto expert = static_cast<size_t>(e);
+    return DenseCurvature(
+        penalty_curvature, expert, skip_model ? (*kept_)[expert] : SampleHessian(e, point));
   };
   solution.result = SolveExperts(problem,
                                  start,
                                  {.gradient_tolerance = gradient_tolerance,
                                   .model_tolerance = IsDense(shape_) ? 0.0 : kModelTolerance,
+                                  .whole_model = FewAndWhole(),
                                   .start_share = start_share,
                                   .max_passes = max_passes,
                                   .num_threads = context_.stream.num_workers(),
@@ -366,18 +454,6 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
         own * static_cast<double>(voxels_[e]) / static_cast<double>(context_.survey.labelled);
   }
   return solution;
-}
-
-LossTotal TotalLoss(const CaseStream& stream,
-                    const Pooling& pooling,
-                    const AffineShape& shape,
-                    const ExpertParameters& parameters) {
-  LossTotal total;
-  for (const ExpertSums& sums : AffinePass(stream, "validate", pooling, shape, parameters)) {
-    total.loss += sums.loss;
-    total.voxels += sums.count;
-  }
-  return total;
 }
 
 void CheckProblemMemory(int64_t bytes, int64_t memory) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "methods/affine/affine_regularizer.h"
@@ -40,6 +41,9 @@ class AffineProblem {
                          const ExpertParameters& start,
                          double gradient_tolerance,
                          int64_t max_passes);
+  // Where the first step of Resolve would go: no pass, where the sums at the start are remembered.
+  // Nothing where no curvature is kept.
+  std::optional<ExpertParameters> FirstStep(const Penalty& penalty, const ExpertParameters& start);
   // Keeps the curvature of the loss at these maps for Resolve.
   void KeepCurvature(const ExpertParameters& at);
 
@@ -65,11 +69,22 @@ class AffineProblem {
     std::vector<ExpertSums> sums;
   };
   std::vector<ExpertSums> SumsAt(const ExpertParameters& points, int64_t* passes);
+  std::vector<ExpertSums> SumsAtStart(const ExpertParameters& points, int64_t* passes);
+  std::unique_ptr<QuadraticModel> DenseCurvature(const std::vector<double>& of_penalty,
+                                                 size_t expert,
+                                                 std::vector<double> of_loss) const;
   bool Remembers() const noexcept;
   int ThreadsOfOne() const noexcept;
-  std::unique_ptr<QuadraticModel> ImplicitCurvature(const AffineRegularizer& regularizer,
-                                                    int64_t expert,
-                                                    const std::vector<double>& point) const;
+  bool HasFewVoxels(size_t expert) const noexcept;
+  std::vector<char> FewAndWhole() const;
+  std::unique_ptr<QuadraticModel> ImplicitCurvature(
+      const AffineRegularizer& regularizer,
+      int64_t expert,
+      const std::vector<double>& point,
+      std::shared_ptr<SharedPreconditioner> shared) const;
+  std::vector<double> BlocksOf(const AffineRegularizer& regularizer,
+                               int64_t expert,
+                               const std::vector<double>& point) const;
   std::vector<double> SampleHessian(int64_t expert, const std::vector<double>& point) const;
 
   AffineShape shape_;
@@ -83,16 +98,6 @@ class AffineProblem {
   Remembered start_;
   Remembered last_;
 };
-
-// Negative log-likelihood of the maps on other data.
-struct LossTotal {
-  double loss = 0.0;
-  double voxels = 0.0;
-};
-LossTotal TotalLoss(const CaseStream& stream,
-                    const Pooling& pooling,
-                    const AffineShape& shape,
-                    const ExpertParameters& parameters);
 
 // An Error unless half the memory holds these bytes: less would mean smaller samples, and other
 // bits.

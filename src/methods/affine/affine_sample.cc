@@ -9,6 +9,7 @@
 #include "core/rng.h"
 #include "data/reduce.h"
 #include "methods/affine/affine_evaluator.h"
+#include "methods/affine/block_voxels.h"
 
 namespace segcal {
 namespace {
@@ -152,8 +153,8 @@ void ForEachChunk(const std::vector<ExpertBatch>& batches,
   });
 }
 
-// Batches that blocks come from at least.
-constexpr size_t kLeastBatches = 8;
+// Batches that blocks choose their voxels from, at most.
+constexpr size_t kMostBatches = 128;
 
 double TotalWeight(const ExpertBatch& batch) {
   double sum = 0.0;
@@ -197,8 +198,9 @@ ExpertSample::ExpertSample(const CaseStream& stream,
 
 ExpertSums ExpertSample::Evaluate(int64_t expert,
                                   const std::vector<double>& parameters,
+                                  bool exact,
                                   int threads) const {
-  const ExpertWeights weights(shape_, parameters);
+  const ExpertWeights weights(shape_, parameters, exact);
   std::vector<ExpertSums> parts(kChunks);
   for (ExpertSums& part : parts) part.gradient.resize(parameters.size());
   const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
@@ -224,7 +226,8 @@ std::vector<double> ExpertSample::Hessian(int64_t expert,
     ThreadEvaluator(shape_).AddHessian(batch, weights, parts[chunk].data());
   });
   for (size_t chunk = 1; chunk < kChunks; ++chunk) AddTo(parts[chunk], &parts[0]);
-  return parts[0];
+  CompleteHessian(shape_, parts[0].data());
+  return std::move(parts[0]);
 }
 
 std::vector<double> ExpertSample::Product(int64_t expert,
@@ -244,29 +247,53 @@ std::vector<double> ExpertSample::Product(int64_t expert,
   return parts[0];
 }
 
-// Chunks are of blocks here: the sums are large, what is computed anew for every chunk is little.
+// Of a diagonal map everything is little, of others some voxels are enough.
 std::vector<double> ExpertSample::Blocks(int64_t expert,
                                          const std::vector<double>& parameters,
-                                         double share,
+                                         double scale,
+                                         int64_t voxels,
                                          int threads) const {
   const ExpertWeights weights(shape_, parameters);
-  const std::vector<ExpertBatch>& batches = batches_[static_cast<size_t>(expert)];
-  const auto every = static_cast<size_t>(std::max(1.0, std::floor(1.0 / share)));
-  const size_t stride = std::min(every, std::max<size_t>(1, batches.size() / kLeastBatches));
+  const std::vector<const ExpertBatch*> batches = SpreadBatches(expert);
   double weight = 0.0;
-  for (size_t b = 0; b < batches.size(); b += stride) weight += TotalWeight(batches[b]);
+  for (const ExpertBatch* batch : batches) weight += TotalWeight(*batch);
+  if (weight > 0.0) scale *= weights_[static_cast<size_t>(expert)] / weight;
   const BlockLayout layout(shape_);
-  std::vector<double> blocks(static_cast<size_t>(layout.num_blocks * layout.size * layout.size));
-  ParallelFor(int64_t{kChunks}, threads, [&](int64_t c, int) {
-    const int64_t first = layout.num_blocks * c / int64_t{kChunks};
-    const int64_t end = layout.num_blocks * (c + 1) / int64_t{kChunks};
-    for (size_t b = 0; b < batches.size(); b += stride) {
-      ThreadEvaluator(shape_).AddBlocks(batches[b], weights, first, end, blocks.data());
-    }
-  });
-  const double scale = weight > 0.0 ? weights_[static_cast<size_t>(expert)] / weight : 0.0;
-  for (double& x : blocks) x *= scale;
+  const int64_t entries = layout.size * layout.size;
+  std::vector<double> blocks(static_cast<size_t>(layout.num_blocks * entries));
+  if (shape_.diagonal) {
+    for (const ExpertBatch* batch : batches)
+      ThreadEvaluator(shape_).AddDiagonalBlocks(*batch, weights, blocks.data());
+    for (double& x : blocks) x *= scale;
+  } else if (!batches.empty()) {
+    const BlockVoxels seen(shape_, batches, weights, threads);
+    ParallelFor(layout.num_blocks, threads, [&](int64_t b, int) {
+      seen.ComputeBlock(b, voxels, scale, blocks.data() + b * entries);
+    });
+  }
   return blocks;
+}
+
+// So many of an expert's batches as blocks look at, spread over all.
+std::vector<const ExpertBatch*> ExpertSample::SpreadBatches(int64_t expert) const {
+  const std::vector<ExpertBatch>& all = batches_[static_cast<size_t>(expert)];
+  const size_t stride = (all.size() + kMostBatches - 1) / kMostBatches;
+  std::vector<const ExpertBatch*> some;
+  for (size_t b = 0; b < all.size(); b += stride) some.push_back(&all[b]);
+  return some;
+}
+
+int64_t ExpertSample::block_bytes() const noexcept {
+  size_t most = 0;
+  for (const auto& of_expert : batches_) most = std::max(most, of_expert.size());
+  const auto batches = static_cast<int64_t>(std::min(most, kMostBatches));
+  return shape_.diagonal ? 0 : BlockVoxels::Bytes(shape_, batches * kTileVoxels);
+}
+
+int64_t ExpertSample::voxels(int64_t expert) const noexcept {
+  int64_t count = 0;
+  for (const ExpertBatch& batch : batches_[static_cast<size_t>(expert)]) count += batch.count();
+  return count;
 }
 
 int64_t ExpertSample::bytes() const noexcept {

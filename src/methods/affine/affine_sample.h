@@ -23,8 +23,12 @@ class ExpertSample {
                const std::vector<int64_t>& sizes,
                uint64_t seed);
 
-  // Sums over the sample's voxels of one expert; the same bits for any number of threads.
-  ExpertSums Evaluate(int64_t expert, const std::vector<double>& parameters, int threads) const;
+  // Sums over the sample's voxels of one expert, in double arithmetic where that is wanted; the
+  // same bits for any number of threads.
+  ExpertSums Evaluate(int64_t expert,
+                      const std::vector<double>& parameters,
+                      bool exact,
+                      int threads) const;
   // Sum of the Hessians, [parameter][parameter], symmetric.
   std::vector<double> Hessian(int64_t expert,
                               const std::vector<double>& parameters,
@@ -35,16 +39,23 @@ class ExpertSample {
                               const std::vector<double>& direction,
                               const std::vector<char>& wanted,
                               int threads) const;
-  // Its blocks, [block][size][size] of BlockLayout, from a share of the voxels and scaled to all.
+  // Its blocks, [block][size][size] of BlockLayout, times `scale`: each from about so many voxels
+  // at most, which stand for all; of sorted gaps as if no two logits were equal.
   std::vector<double> Blocks(int64_t expert,
                              const std::vector<double>& parameters,
-                             double share,
+                             double scale,
+                             int64_t voxels,
                              int threads) const;
   int64_t bytes() const noexcept;
-  // What the voxels of one expert stand for together.
+  // What Blocks takes beside its result, for one expert at a time.
+  int64_t block_bytes() const noexcept;
+  // How many there are of one expert, and what they stand for together.
+  int64_t voxels(int64_t expert) const noexcept;
   double weight(int64_t expert) const noexcept { return weights_[static_cast<size_t>(expert)]; }
 
  private:
+  std::vector<const ExpertBatch*> SpreadBatches(int64_t expert) const;
+
   AffineShape shape_;
   std::vector<std::vector<ExpertBatch>> batches_;  // [expert]
   std::vector<double> weights_;
