@@ -85,7 +85,7 @@ def markdown(headers, rows):
 
 
 def table_of_losses(sets, group):
-    """Sets side by side, losses below each other; the last row is how far seeds are apart."""
+    """Sets side by side, losses below each other; the last row is how far seeds are apart, where there are several."""
     names = [name for name in next(iter(sets.values())) if all(name in results for results in sets.values())]
     headers, columns, spreads = ["loss"], [[f"`{name}`" for name in names]], ["spread of seeds"]
     for set_name, results in sets.items():
@@ -96,8 +96,9 @@ def table_of_losses(sets, group):
             values = np.array([means(seeds, group, "none(z)", metric) for seeds in chosen.values()])
             headers.append(f"{set_name} {header}")
             columns.append(marked([f"{value:.{digits}f}" for value in values.mean(1)], values.mean(1), high))
-            spreads.append(f"{values.std(1, ddof=1).mean() if values.shape[1] > 1 else np.nan:.{digits}f}")
-    return markdown(headers, [*zip(*columns), spreads])
+            if values.shape[1] > 1:
+                spreads.append(f"{values.std(1, ddof=1).mean():.{digits}f}")
+    return markdown(headers, [*zip(*columns), *([spreads] if len(spreads) > 1 else [])])
 
 
 def table_of_ranks(sets, group):
@@ -129,30 +130,27 @@ def table_of_calibrators(results, group, metric, digits):
 
 def losses_and_variants(results, base="nacl"):
     """The names of losses, and of the variants of one of them, that one first."""
-    changed = [name for name in results if name.startswith(base + " ")]
-    return [name for name in results if " " not in name], [base, *changed] if changed and base in results else []
-
-
-def show_variants(folder, results, names):
-    seeds, chosen = common_seeds(results, names)
-    print(f"\n### Variants of nacl on {folder}, seeds {seeds}\n")
-    print(table_of_losses({folder: chosen}, "test paper"))
+    changed = [name for name in ABLATION if name in results]
+    return [name for name in results if name not in ABLATION], [base, *changed] if changed and base in results else []
 
 
 def main():
-    sets = {}
+    sets, variants = {}, {}
     for folder in map(Path, sys.argv[1:]):
         results = load(folder)
         names, changed = losses_and_variants(results)
         seeds, sets[folder.name] = common_seeds(results, in_order(names))
         print(f"{folder.name}: {len(names)} losses, seeds {seeds}")
         if changed:
-            show_variants(folder.name, results, in_order(changed))
+            seeds, variants[folder.name] = common_seeds(results, in_order(changed))
+            print(f"{folder.name}: {len(changed)} variants, seeds {seeds}")
     for group, header in (("test paper", "test"), ("shift paper", "shift")):
         shown = {name: results for name, results in sets.items() if group in next(iter(results.values()))[0]}
         if shown:
             print(f"\n### Losses, split {header}\n\n{table_of_losses(shown, group)}")
             print(f"\n### Ranks, split {header}\n\n{table_of_ranks(shown, group)}")
+    for name, results in variants.items():
+        print(f"\n### Variants of nacl on {name}, split test\n\n{table_of_losses({name: results}, 'test paper')}")
     for name, results in sets.items():
         for group in ("test all", "shift all"):
             if group not in next(iter(results.values()))[0]:
