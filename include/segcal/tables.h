@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct TableColumn {
   std::string header;
   Align align = Align::kRight;
   Better better = Better::kNeither;
+  std::string group = {};  // what it has in common with its neighbours, above their headers
 };
 
 // What is shown, and for numbers the value behind it.
@@ -51,6 +53,8 @@ class SEGCAL_EXPORT Table {
   void AddRow(std::vector<TableCell> cells);
   // A line between the rows before and after, where the form has one (text and LaTeX).
   void AddRule();
+  // A line of text over the rows that follow; not in CSV.
+  void AddHeading(std::string text);
   // Makes the best numbers of each column with a direction bold. Numbers that print like the best
   // one are equally good: a difference the reader cannot see should not decide.
   void BoldBest();
@@ -68,13 +72,25 @@ class SEGCAL_EXPORT Table {
   std::string Render(TableForm form) const;
 
  private:
+  // Columns that follow each other and belong together.
+  struct ColumnGroup {
+    std::string title;
+    size_t first = 0;
+    size_t count = 0;
+  };
+
   void MarkBest(size_t column);
   std::vector<int64_t> ColumnWidths() const;
   bool HasRuleBefore(size_t row) const noexcept;
+  const std::string* HeadingBefore(size_t row) const noexcept;  // null: none
+  std::vector<ColumnGroup> ColumnGroups() const;                // empty: no column names one
+  std::string GroupsText(const std::vector<int64_t>& widths) const;
+  std::string GroupsLatex() const;
 
   std::vector<TableColumn> columns_;
   std::vector<std::vector<TableCell>> rows_;
-  std::vector<size_t> rules_;  // ascending: a rule before this row
+  std::vector<size_t> rules_;               // ascending: a rule before this row
+  std::map<size_t, std::string> headings_;  // before this row
 };
 
 // A metric as tables show it.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/study_results_table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +16,11 @@ namespace {
 constexpr const char* kPaperMetrics[] = {"nll", "dsc", "ece", "ba_ece", "ace", "flip_rate"};
 
 // The blocks of the main paper's table, in its order.
-constexpr const char* kBlocks[] = {"Uncalibrated",
-                                   "Translation invariance: MS, MS_c, DC",
-                                   "Translation invariance: LTS",
-                                   "Decision preservation: CDC, CMS",
-                                   "Temperature methods",
+constexpr const char* kBlocks[] = {"Uncalibrated baselines",
+                                   "Translation invariance: MS, MS_c and DC",
+                                   "Translation invariance: LTS on logits and log-probabilities",
+                                   "Decision preservation: CDC and CMS",
+                                   "Temperatures: TS and ETS, which keep the order",
                                    "Affine on mean probabilities",
                                    "Others"};
 
@@ -108,27 +110,34 @@ TableCell ValueCell(const Study& study,
 
 }  // namespace
 
-Table ResultsTable(const Study& study, bool intervals) {
+Table ResultsSideBySide(const std::vector<TitledStudy>& studies, bool intervals) {
+  const Study& study = *studies.front().study;
   const std::vector<MetricColumn> metrics = ColumnsOf(study);
   std::vector<TableColumn> columns = {{"pipeline", Align::kLeft, Better::kNeither}};
-  for (const MetricColumn& column : metrics)
-    columns.push_back({column.header, Align::kRight, BetterOf(column.metric)});
+  for (const TitledStudy& part : studies) {
+    for (const MetricColumn& column : metrics)
+      columns.push_back({column.header, Align::kRight, BetterOf(column.metric), part.title});
+  }
   columns.push_back({"TI", Align::kCenter, Better::kNeither});
   columns.push_back({"keeps", Align::kLeft, Better::kNeither});
   Table table(columns);
   const std::vector<std::string> names = ShownPipelines(study.repeats.front().result);
-  bool first = true;
+  char letter = 'a';
   for (size_t block = 0; block < std::size(kBlocks); ++block) {
     bool begun = false;
     for (size_t p = 0; p < study.pipelines.size(); ++p) {
       const StudyPipeline& pipeline = study.pipelines[p];
       if (BlockOf(pipeline.pipeline) != block) continue;
-      if (!begun && !first) table.AddRule();
+      if (!begun) {
+        table.AddRule();
+        table.AddHeading(fmt::format("({}) {}", letter++, kBlocks[block]));
+      }
       begun = true;
-      first = false;
       std::vector<TableCell> row = {names[p]};
-      for (const MetricColumn& column : metrics)
-        row.push_back(ValueCell(study, p, column, intervals));
+      for (const TitledStudy& part : studies) {
+        for (const MetricColumn& column : metrics)
+          row.push_back(ValueCell(*part.study, p, column, intervals));
+      }
       row.emplace_back(pipeline.properties.translation_invariant ? "yes" : "no");
       row.emplace_back(Name(pipeline.properties.preserves));
       table.AddRow(std::move(row));
@@ -136,6 +145,10 @@ Table ResultsTable(const Study& study, bool intervals) {
   }
   table.BoldBest();
   return table;
+}
+
+Table ResultsTable(const Study& study, bool intervals) {
+  return ResultsSideBySide({{"", &study}}, intervals);
 }
 
 }  // namespace segcal

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <map>
 
+#include "report/region_table.h"
+#include "report/study_results_table.h"
 #include "segcal/files.h"
 
 namespace segcal {
@@ -110,29 +112,33 @@ MeanSpread CaseSpread(const Study& study, size_t pipeline, const std::string& me
               : std::nan("")};
 }
 
-// As S2's Table 1: mean (standard deviation) over cases, in per cent.
+// Mean (standard deviation) over cases, in per cent.
+TableCell RegionCell(const Study& study, size_t pipeline, const std::string& metric) {
+  const MeanSpread spread = CaseSpread(study, pipeline, metric);
+  TableCell cell = NumberCell(100.0 * spread.mean, 2);
+  cell.note = fmt::format(" ({:.2f})", 100.0 * spread.deviation);
+  return cell;
+}
+
+// As S2's Table 1: those errors that were measured, by region.
 Table RegionTable(const Study& study) {
+  const std::vector<MetricValue>& measured = study.repeats.front().result.pipelines.front().mean;
+  std::vector<TableColumn> columns = {TextColumn("pipeline")};
   std::vector<std::string> metrics;
-  for (const char* error : {"ece", "mce", "sce", "ace"}) {
-    for (const char* region : {"all", "boundary", "local_avg", "local_max"}) {
-      const std::string name = fmt::format("{}_{}", error, region);
-      if (FindMetric(study.repeats.front().result.pipelines.front().mean, name) != nullptr)
-        metrics.push_back(name);
+  for (const TitledRow& error : kRegionErrors) {
+    for (const TitledRow& region : kRegionColumns) {
+      const std::string metric = RegionMetric(error, region);
+      if (FindMetric(measured, metric) == nullptr) continue;
+      metrics.push_back(metric);
+      columns.push_back(
+          {region.title, Align::kRight, Better::kLower, std::string(error.title) + " %"});
     }
   }
-  std::vector<TableColumn> columns = {TextColumn("pipeline")};
-  for (const std::string& metric : metrics)
-    columns.push_back({metric + " %", Align::kRight, Better::kLower});
   Table table(columns);
-  if (metrics.empty()) return table;
+  const std::vector<std::string> names = ShownPipelines(study.repeats.front().result);
   for (size_t p = 0; p < study.pipelines.size(); ++p) {
-    std::vector<TableCell> row = {study.pipelines[p].pipeline};
-    for (const std::string& metric : metrics) {
-      const MeanSpread spread = CaseSpread(study, p, metric);
-      TableCell cell = NumberCell(100.0 * spread.mean, 2);
-      cell.note = fmt::format(" ({:.2f})", 100.0 * spread.deviation);
-      row.push_back(std::move(cell));
-    }
+    std::vector<TableCell> row = {names[p]};
+    for (const std::string& metric : metrics) row.push_back(RegionCell(study, p, metric));
     table.AddRow(std::move(row));
   }
   table.BoldBest();
@@ -171,12 +177,19 @@ Table SensitivityTable(const Study& study, Sensitivity about) {
   return table;
 }
 
-// As Table 7: the same study, its results replaced by those of the shifted data.
+// The same study, its results replaced by those of the shifted data.
 Study ShiftedStudy(const Study& study, const StudyShift& shift) {
   Study shifted = study;
   shifted.statistics = shift.statistics;
   for (size_t r = 0; r < shifted.repeats.size(); ++r) shifted.repeats[r].result = shift.repeats[r];
   return shifted;
+}
+
+// As Table 7: every shift side by side, behind the test cases.
+Table ShiftsTable(const Study& study, const std::vector<Study>& shifted) {
+  std::vector<TitledStudy> parts = {{"test cases", &study}};
+  for (size_t s = 0; s < shifted.size(); ++s) parts.push_back({study.shifts[s].name, &shifted[s]});
+  return ResultsSideBySide(parts, false);
 }
 
 Table CandidateTable(const Study& study) {
@@ -244,9 +257,15 @@ std::vector<NamedTable> StudyTables(const Study& study) {
           "Sensitivity of the results",
           SensitivityTable(study, about));
   }
-  for (const StudyShift& shift : study.shifts) {
-    const Study shifted = ShiftedStudy(study, shift);
-    add("shift_" + shift.name, "The same models on shifted data", ResultsTable(shifted, true));
+  std::vector<Study> shifted;
+  for (const StudyShift& shift : study.shifts) shifted.push_back(ShiftedStudy(study, shift));
+  if (!shifted.empty())
+    add("shifts",
+        "The same models on the test cases and on shifted data",
+        ShiftsTable(study, shifted));
+  for (size_t s = 0; s < shifted.size(); ++s) {
+    const StudyShift& shift = study.shifts[s];
+    add("shift_" + shift.name, "The same models on shifted data", ResultsTable(shifted[s], true));
     if (!shift.statistics.pairs.empty())
       add("shift_" + shift.name + "_pairs",
           "Matched pairs on shifted data",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -139,6 +140,18 @@ std::string LatexLine(const std::vector<std::string>& cells) {
   return fmt::format("{} \\\\\n", fmt::join(cells, " & "));
 }
 
+// Of columns with two spaces between them.
+int64_t GroupWidth(const std::vector<int64_t>& widths, size_t first, size_t count) {
+  const auto begin = widths.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::accumulate(
+      begin, begin + static_cast<std::ptrdiff_t>(count), 2 * (static_cast<int64_t>(count) - 1));
+}
+
+// Where there is no room for a line of groups above.
+std::string WithGroup(const TableColumn& column, const std::string& header) {
+  return column.group.empty() ? header : CleanText(column.group) + " " + header;
+}
+
 template <class Items, class Function>
 std::vector<std::string> Map(const Items& items, Function function) {
   std::vector<std::string> mapped;
@@ -165,8 +178,30 @@ void Table::AddRule() {
   if (!rows_.empty() && !HasRuleBefore(rows_.size())) rules_.push_back(rows_.size());
 }
 
+void Table::AddHeading(std::string text) { headings_[rows_.size()] = std::move(text); }
+
 bool Table::HasRuleBefore(size_t row) const noexcept {
   return std::binary_search(rules_.begin(), rules_.end(), row);
+}
+
+const std::string* Table::HeadingBefore(size_t row) const noexcept {
+  const auto found = headings_.find(row);
+  return found == headings_.end() ? nullptr : &found->second;
+}
+
+std::vector<Table::ColumnGroup> Table::ColumnGroups() const {
+  std::vector<ColumnGroup> groups;
+  bool named = false;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const std::string& title = columns_[i].group;
+    named = named || !title.empty();
+    if (!groups.empty() && groups.back().title == title) {
+      ++groups.back().count;
+    } else {
+      groups.push_back({title, i, 1});
+    }
+  }
+  return named ? groups : std::vector<ColumnGroup>{};
 }
 
 void Table::BoldBest() {
@@ -189,7 +224,38 @@ std::vector<int64_t> Table::ColumnWidths() const {
       width = std::max(width, DisplayWidth(CleanText(row[i].text + row[i].note)));
     widths.push_back(width);
   }
+  // A group that is wider than its columns widens the last of them.
+  for (const ColumnGroup& group : ColumnGroups()) {
+    const size_t last = group.first + group.count - 1;
+    widths[last] += std::max<int64_t>(
+        0, DisplayWidth(CleanText(group.title)) - GroupWidth(widths, group.first, group.count));
+  }
   return widths;
+}
+
+// Each title over the middle of its columns.
+std::string Table::GroupsText(const std::vector<int64_t>& widths) const {
+  std::vector<std::string> cells;
+  for (const ColumnGroup& group : ColumnGroups()) {
+    const std::string title = CleanText(group.title);
+    cells.push_back(
+        Pad(title, title, Align::kCenter, GroupWidth(widths, group.first, group.count)));
+  }
+  std::string out;
+  if (!cells.empty()) AppendLine(cells, &out);
+  return out;
+}
+
+std::string Table::GroupsLatex() const {
+  std::vector<std::string> titles;
+  std::string rules;
+  for (const ColumnGroup& group : ColumnGroups()) {
+    titles.push_back(
+        fmt::format("\\multicolumn{{{}}}{{c}}{{{}}}", group.count, EscapeLatex(group.title)));
+    if (group.title.empty()) continue;
+    rules += fmt::format("\\cmidrule(lr){{{}-{}}}\n", group.first + 1, group.first + group.count);
+  }
+  return titles.empty() ? "" : LatexLine(titles) + rules;
 }
 
 std::string Table::ToText(bool with_bold) const {
@@ -201,11 +267,12 @@ std::string Table::ToText(bool with_bold) const {
     header.push_back(Pad(text, text, columns_[i].align, widths[i]));
     rule.emplace_back(static_cast<size_t>(widths[i]), '-');
   }
-  std::string out;
+  std::string out = GroupsText(widths);
   AppendLine(header, &out);
   AppendLine(rule, &out);
   for (size_t r = 0; r < rows_.size(); ++r) {
     if (HasRuleBefore(r)) AppendLine(rule, &out);
+    if (const std::string* heading = HeadingBefore(r)) AppendLine({CleanText(*heading)}, &out);
     std::vector<std::string> cells;
     for (size_t i = 0; i < columns_.size(); ++i) {
       const std::string text = CleanText(rows_[r][i].text);
@@ -219,12 +286,18 @@ std::string Table::ToText(bool with_bold) const {
 }
 
 std::string Table::ToMarkdown() const {
-  std::string out = MarkdownLine(
-      Map(columns_, [](const TableColumn& column) { return EscapeMarkdown(WithArrow(column)); }));
+  std::string out = MarkdownLine(Map(columns_, [](const TableColumn& column) {
+    return EscapeMarkdown(WithGroup(column, WithArrow(column)));
+  }));
   out += MarkdownLine(Map(
       columns_, [](const TableColumn& column) { return std::string(MarkdownRule(column.align)); }));
-  for (const auto& row : rows_) {
-    out += MarkdownLine(Map(row, [](const TableCell& cell) {
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    if (const std::string* heading = HeadingBefore(r)) {
+      std::vector<std::string> line(columns_.size());
+      line[0] = "*" + EscapeMarkdown(*heading) + "*";
+      out += MarkdownLine(line);
+    }
+    out += MarkdownLine(Map(rows_[r], [](const TableCell& cell) {
       const std::string text = EscapeMarkdown(cell.text);
       return (cell.bold ? "**" + text + "**" : text) + EscapeMarkdown(cell.note);
     }));
@@ -233,8 +306,9 @@ std::string Table::ToMarkdown() const {
 }
 
 std::string Table::ToCsv() const {
-  const auto header =
-      Map(columns_, [](const TableColumn& column) { return EscapeCsv(column.header); });
+  const auto header = Map(columns_, [](const TableColumn& column) {
+    return EscapeCsv(WithGroup(column, column.header));
+  });
   std::string out = fmt::format("{}\n", fmt::join(header, ","));
   for (const auto& row : rows_) out += fmt::format("{}\n", fmt::join(Map(row, CsvCell), ","));
   return out;
@@ -243,12 +317,17 @@ std::string Table::ToCsv() const {
 std::string Table::ToLatex() const {
   std::string out = "\\begin{tabular}{";
   for (const TableColumn& column : columns_) out.push_back(LatexColumn(column.align));
-  out += "}\n\\toprule\n";
+  out += "}\n\\toprule\n" + GroupsLatex();
   out += LatexLine(
       Map(columns_, [](const TableColumn& column) { return EscapeLatex(WithArrow(column)); }));
   out += "\\midrule\n";
   for (size_t r = 0; r < rows_.size(); ++r) {
     if (HasRuleBefore(r)) out += "\\midrule\n";
+    if (const std::string* heading = HeadingBefore(r)) {
+      out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\textit{{{}}}}} \\\\\n",
+                         columns_.size(),
+                         EscapeLatex(*heading));
+    }
     out += LatexLine(Map(rows_[r], [](const TableCell& cell) {
       const std::string text = EscapeLatex(cell.text);
       return (cell.bold ? "\\textbf{" + text + "}" : text) + EscapeLatex(cell.note);

@@ -20,6 +20,68 @@ Table Results() {
   return table;
 }
 
+Table Grouped() {
+  Table table({{"pipeline", Align::kLeft},
+               {"NLL", Align::kRight, Better::kLower, "mild"},
+               {"ECE", Align::kRight, Better::kLower, "mild"},
+               {"NLL", Align::kRight, Better::kLower, "strong & wet"}});
+  table.AddRule();
+  table.AddHeading("(a) before_all");
+  table.AddRow({"none(z)", NumberCell(0.4, 1), NumberCell(0.1, 1), NumberCell(0.5, 1)});
+  table.AddRule();
+  table.AddHeading("(b) after");
+  table.AddRow({"ts(z)", NumberCell(0.3, 1), NumberCell(0.2, 1), NumberCell(0.6, 1)});
+  return table;
+}
+
+TEST(TableText, PutsGroupsOverTheirColumnsAndHeadingsOverTheirRows) {
+  EXPECT_EQ(Grouped().ToText(),
+            "              mild      strong & wet\n"
+            "pipeline  NLL ↓  ECE ↓         NLL ↓\n"
+            "--------  -----  -----  ------------\n"
+            "(a) before_all\n"
+            "none(z)     0.4    0.1           0.5\n"
+            "--------  -----  -----  ------------\n"
+            "(b) after\n"
+            "ts(z)       0.3    0.2           0.6\n");
+}
+
+TEST(TableMarkdown, NamesGroupsInEveryHeader) {
+  EXPECT_EQ(Grouped().ToMarkdown(),
+            "| pipeline | mild NLL ↓ | mild ECE ↓ | strong & wet NLL ↓ |\n"
+            "| :--- | ---: | ---: | ---: |\n"
+            "| *(a) before_all* |  |  |  |\n"
+            "| none(z) | 0.4 | 0.1 | 0.5 |\n"
+            "| *(b) after* |  |  |  |\n"
+            "| ts(z) | 0.3 | 0.2 | 0.6 |\n");
+}
+
+TEST(TableCsv, LeavesHeadingsOut) {
+  EXPECT_EQ(Grouped().ToCsv(),
+            "pipeline,mild NLL,mild ECE,strong & wet NLL\n"
+            "none(z),0.4,0.1,0.5\nts(z),0.3,0.2,0.6\n");
+}
+
+TEST(TableLatex, SpansGroupsAndHeadings) {
+  EXPECT_EQ(
+      Grouped().ToLatex(),
+      "\\begin{tabular}{lrrr}\n"
+      "\\toprule\n"
+      "\\multicolumn{1}{c}{} & \\multicolumn{2}{c}{mild} & \\multicolumn{1}{c}{strong \\& wet} "
+      "\\\\\n"
+      "\\cmidrule(lr){2-3}\n"
+      "\\cmidrule(lr){4-4}\n"
+      "pipeline & NLL $\\downarrow$ & ECE $\\downarrow$ & NLL $\\downarrow$ \\\\\n"
+      "\\midrule\n"
+      "\\multicolumn{4}{l}{\\textit{(a) before\\_all}} \\\\\n"
+      "none(z) & 0.4 & 0.1 & 0.5 \\\\\n"
+      "\\midrule\n"
+      "\\multicolumn{4}{l}{\\textit{(b) after}} \\\\\n"
+      "ts(z) & 0.3 & 0.2 & 0.6 \\\\\n"
+      "\\bottomrule\n"
+      "\\end{tabular}\n");
+}
+
 TEST(TableText, AlignsColumnsByDisplayWidth) {
   EXPECT_EQ(Results().ToText(),
             "pipeline  NLL ↓  accuracy ↑\n"
