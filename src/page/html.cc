@@ -49,8 +49,9 @@ std::string FigureHtml(const std::string& svg, const std::string& caption) {
   return "<figure><div class=\"plot\" tabindex=\"0\">" + svg + "</div>" + below + "</figure>\n";
 }
 
-std::string Details(const std::string& summary, const std::string& body) {
-  return "<details><summary>" + EscapeHtml(summary) + "</summary>\n" + body + "</details>\n";
+std::string Details(const std::string& summary, const std::string& body, bool on_paper) {
+  return std::string("<details") + (on_paper ? "" : " data-print=\"closed\"") + "><summary>" +
+         EscapeHtml(summary) + "</summary>\n" + body + "</details>\n";
 }
 
 std::string ChoiceHtml(const std::string& name,

@@ -23,7 +23,8 @@ std::string Remark(const std::string& text);
 std::string FigureHtml(const std::string& svg, const std::string& caption);
 
 // Something that opens on demand.
-std::string Details(const std::string& summary, const std::string& body);
+// Printed open, unless it is nothing for paper.
+std::string Details(const std::string& summary, const std::string& body, bool on_paper = true);
 
 // What a reader can choose: values and what is shown for each.
 struct Choice {

@@ -108,7 +108,7 @@ std::string ProvenanceSection(const StudyView& view, const PageOrigin& origin) {
   std::string body = "<dl>\n" + terms + "</dl>\n";
   if (!origin.command.empty()) body += "<h3>Command</h3>\n" + Preformatted(origin.command);
   body += FitsTable(view);
-  if (!origin.timing.empty()) body += Details("Timings", Preformatted(origin.timing));
+  if (!origin.timing.empty()) body += Details("Timings", Preformatted(origin.timing), false);
   return PageSection("provenance", "Provenance", body);
 }
 

@@ -141,6 +141,28 @@ test("switches what reliability is of, and which pipelines", async () => {
   await page.close();
 });
 
+test("shows everything on paper", async () => {
+  // The width of A4 with Chromium's margins of 1 cm.
+  const {page} = await openPage(browser, file, {width: 718});
+  await page.emulateMedia({media: "print"});
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  await page.waitForSelector("#explorer canvas");
+  const cut = await page.evaluate(() => {
+    const wide = [...document.querySelectorAll("table, pre, svg, canvas, .card")].filter((node) => node.getBoundingClientRect().width > 0);
+    const edge = document.querySelector("main").getBoundingClientRect().right + 1;
+    const out = wide.filter((node) => node.getBoundingClientRect().right > edge || node.scrollWidth > node.clientWidth + 1 && node.tagName === "PRE");
+    return {seen: wide.length, out: out.map((node) => `${node.tagName} ${node.closest("section")?.id} ${node.getBoundingClientRect().right}`)};
+  });
+  assert.ok(cut.seen > 20, `${cut.seen}`);
+  assert.deepEqual(cut.out, []);
+  const closed = () => page.$$eval("details", (all) => all.filter((part) => !part.open).length);
+  assert.equal(await page.$$eval("details:not([data-print])", (all) => all.filter((part) => !part.open).length), 0);
+  const before = await closed();
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  assert.ok((await closed()) > before);
+  await page.close();
+});
+
 test("prints to PDF and fits a phone", async () => {
   const {page} = await openPage(browser, file);
   const pdf = await page.pdf({format: "A4"});
