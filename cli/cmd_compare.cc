@@ -127,16 +127,19 @@ void WarnOfFailures(const std::vector<StudyFailure>& failures) {
     Warn(fmt::format("{} failed ({}): {}", failure.pipeline, failure.stage, failure.reason));
 }
 
-void PrintRecommendation(const Recommendation& recommendation, const std::string& folder) {
+void PrintRecommendation(const Recommendation& recommendation, const CompareArguments& given) {
   if (recommendation.pipeline.empty()) {
     fmt::print("\nNothing can be recommended.\n");
   } else {
     fmt::print("\nRecommended: {}\n", recommendation.pipeline);
   }
   for (const std::string& reason : recommendation.reasons) fmt::print("  {}\n", reason);
-  for (const std::string& command : recommendation.commands) fmt::print("  $ {}\n", command);
+  if (!recommendation.commands.empty()) {
+    for (const std::string& command : RecommendedCommands(given.output, given.dataset))
+      fmt::print("  $ {}\n", command);
+  }
   for (const std::string& warning : recommendation.warnings) Warn(warning);
-  fmt::print("\nwrote {}\n", folder);
+  fmt::print("\nwrote {}\n", given.output);
 }
 
 // The share of one process; the study itself comes at the end.
@@ -184,7 +187,7 @@ void Run(const CompareArguments& given, const std::string& command) {
     return;
   }
   fmt::print("{}", ResultsTable(study).ToText());
-  PrintRecommendation(study.recommendation, given.output);
+  PrintRecommendation(study.recommendation, given);
 }
 
 std::string CompareFooter() {

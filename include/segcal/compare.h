@@ -77,6 +77,11 @@ struct CompareOptions {
 // on the test cases. A unit that fails is reported in the result, and the others go on.
 SEGCAL_EXPORT Study Compare(const Dataset& dataset, const CompareOptions& options = {});
 
+// Commands for a shell that apply, check and export the recommended model of the study in a folder;
+// empty: the folder they are run in.
+SEGCAL_EXPORT std::vector<std::string> RecommendedCommands(const std::string& folder,
+                                                           const std::string& dataset);
+
 // A model that was chosen and fitted without being named.
 struct AutoResult {
   Model model;

@@ -112,7 +112,7 @@ struct Recommendation {
   std::vector<Candidate> candidates = {};    // every pipeline, in the order of the study
   std::vector<std::string> reasons = {};     // sentences
   std::vector<std::string> warnings = {};    // what may void it
-  std::vector<std::string> commands = {};    // to apply it, relative to the folder of the study
+  std::vector<std::string> commands = {};    // to apply it, to be run in the folder of the study
 };
 
 // How a study was made; nothing here depends on the machine but the instruction set.

@@ -235,9 +235,7 @@ void ShipRecommended(const Dataset& dataset,
   if (!shipped.models[0]) return;
   if (!options.folder.empty())
     shipped.models[0]->Save((std::filesystem::path(options.folder) / "recommended.json").string());
-  found.commands = {"segcal apply recommended.json DATASET -o calibrated",
-                    "segcal verify recommended.json DATASET",
-                    "segcal export recommended.json -o recommended.onnx"};
+  found.commands = RecommendedCommands("", "DATASET");
 }
 
 void WriteTimings(const UnitProgress& progress, const std::string& folder) {

@@ -282,6 +282,11 @@ TEST(Compare, RunsThePapersObjectiveBesideOurs) {
   EXPECT_EQ(study.pipelines.back().pipeline, "ms_c(z, kappa=0, penalty=paper)");
   EXPECT_NE(study.repeats[0].fits.back().report.nll_after,
             study.repeats[0].fits[4].report.nll_after);
+  // And are compared.
+  ASSERT_EQ(study.statistics.pairs.size(), 1u);
+  EXPECT_EQ(study.statistics.pairs[0].pair.first, "ms_c(z)");
+  EXPECT_EQ(study.statistics.pairs[0].pair.second, "ms_c(z, kappa=0, penalty=paper)");
+  EXPECT_EQ(study.statistics.pairs[0].pair.family, "the main paper's objective");
 }
 
 TEST(Compare, ChecksItsArgumentsBeforeTheWork) {

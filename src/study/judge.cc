@@ -123,13 +123,36 @@ void WarnWhereMetricsDisagree(Study* study, size_t chosen, size_t baseline) {
   }
 }
 
+// Where the recommended pipeline may change decisions, whether it does so for the worse.
+void WarnOfSegmentation(const std::vector<const EvaluateResult*>& results,
+                        const std::string& where,
+                        size_t chosen,
+                        size_t baseline,
+                        Study* study) {
+  Recommendation& found = study->recommendation;
+  if (study->pipelines[chosen].properties.preserves != Preserves::kNone) return;
+  const PairedScore change = GroupScores(results, "dsc").Difference(chosen, baseline);
+  if (!(change.mean < 0.0 && -change.mean > change.standard_error)) return;
+  found.warnings.push_back(
+      fmt::format("{} {} loses {:.2f} points of Dice against no calibration (standard error "
+                  "{:.2f}): it changes the segmentation.",
+                  where,
+                  found.pipeline,
+                  -100.0 * change.mean,
+                  100.0 * change.standard_error));
+}
+
+std::vector<const EvaluateResult*> ShiftedResults(const StudyShift& shift) {
+  std::vector<const EvaluateResult*> results;
+  for (const EvaluateResult& result : shift.repeats) results.push_back(&result);
+  return results;
+}
+
 // Candidates that lose at home and win elsewhere.
 void WarnWhereShiftTurnsTheOrder(const StudyShift& shift, Study* study, size_t chosen) {
   Recommendation& found = study->recommendation;
-  std::vector<const EvaluateResult*> shifted;
-  for (const EvaluateResult& result : shift.repeats) shifted.push_back(&result);
   const GroupScores home(TestResults(*study), found.score);
-  const GroupScores away(shifted, found.score);
+  const GroupScores away(ShiftedResults(shift), found.score);
   for (size_t p = 0; p < study->pipelines.size(); ++p) {
     if (p == chosen || !found.candidates[p].excluded.empty()) continue;
     const PairedScore here = home.Difference(p, chosen);
@@ -210,6 +233,11 @@ void JudgeRecommendation(Study* study) {
   if (const std::optional<size_t> baseline = BaselineOf(*study, found.pipeline)) {
     ConfirmOnTest(study, *chosen, *baseline);
     WarnWhereMetricsDisagree(study, *chosen, *baseline);
+    WarnOfSegmentation(TestResults(*study), "On the test cases", *chosen, *baseline, study);
+    for (const StudyShift& shift : study->shifts) {
+      const std::string where = fmt::format("Under the shift \"{}\"", shift.name);
+      WarnOfSegmentation(ShiftedResults(shift), where, *chosen, *baseline, study);
+    }
   }
   WarnWhereThePassedOverIsBetter(study, *chosen);
   for (const StudyShift& shift : study->shifts) {

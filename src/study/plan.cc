@@ -2,6 +2,7 @@
 #include "study/plan.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "calibrators/list.h"
 #include "core/throw.h"
@@ -17,19 +18,25 @@ bool Contains(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// With the objective that the main paper's authors published: no shrinkage, their penalty.
-std::vector<std::string> WithPaperObjective(const std::vector<std::string>& pipelines) {
-  std::vector<std::string> all = pipelines;
-  for (const std::string& pipeline : pipelines) {
-    PipelineSpec spec = ParsePipeline(pipeline);
-    const CalibratorInfo& info = FindCalibrator(spec.stages.back());
-    if (!info.default_options().contains("penalty") || spec.options.contains("penalty")) continue;
-    spec.options["penalty"] = "paper";
-    spec.options.emplace("kappa", "0");
-    const std::string name = FormatPipeline(spec);
-    if (!Contains(all, name)) all.push_back(name);
+// The same with the objective that the main paper's authors published: no shrinkage, their penalty.
+// Absent for what has no such penalty.
+std::optional<std::string> WithPaperObjective(const std::string& pipeline) {
+  PipelineSpec spec = ParsePipeline(pipeline);
+  const CalibratorInfo& info = FindCalibrator(spec.stages.back());
+  if (!info.default_options().contains("penalty") || spec.options.contains("penalty"))
+    return std::nullopt;
+  spec.options["penalty"] = "paper";
+  spec.options.emplace("kappa", "0");
+  return FormatPipeline(spec);
+}
+
+std::vector<std::string> AndWithPaperObjective(std::vector<std::string> pipelines) {
+  const std::vector<std::string> given = pipelines;
+  for (const std::string& pipeline : given) {
+    const std::optional<std::string> other = WithPaperObjective(pipeline);
+    if (other && !Contains(pipelines, *other)) pipelines.push_back(*other);
   }
-  return all;
+  return pipelines;
 }
 
 std::vector<std::string> PipelinesOf(const CompareOptions& options) {
@@ -40,7 +47,7 @@ std::vector<std::string> PipelinesOf(const CompareOptions& options) {
     const PipelineSpec spec = ParsePipeline(pipeline);
     MakeCalibrator(spec.stages, spec.options);  // its options are checked
   }
-  return options.paper_objective ? WithPaperObjective(pipelines) : pipelines;
+  return options.paper_objective ? AndWithPaperObjective(pipelines) : pipelines;
 }
 
 std::vector<PipelinePair> PairsOf(const CompareOptions& options,
@@ -49,7 +56,13 @@ std::vector<PipelinePair> PairsOf(const CompareOptions& options,
   for (const PipelinePair& pair : PaperPairs()) {
     if (Contains(pipelines, pair.first) && Contains(pipelines, pair.second)) pairs.push_back(pair);
   }
+  for (const std::string& pipeline : pipelines) {
+    const std::optional<std::string> other =
+        options.paper_objective ? WithPaperObjective(pipeline) : std::nullopt;
+    if (other) pairs.push_back({pipeline, *other, "the main paper's objective"});
+  }
   for (PipelinePair pair : options.pairs) {
+    if (pair.family.empty()) pair.family = "asked for";
     for (std::string* name : {&pair.first, &pair.second}) {
       *name = FormatPipeline(ParsePipeline(*name));
       if (Contains(pipelines, *name)) continue;

@@ -6,39 +6,15 @@
 #include <cmath>
 
 #include "study/group_scores.h"
+#include "study/results_for_test.h"
 #include "tests/support/errors.h"
 
 namespace segcal {
 namespace {
 
 using testing::ExpectError;
-
-// An evaluation of pipelines by one metric: values[pipeline][case]; cases of `groups`, if given.
-EvaluateResult ResultOf(const std::vector<std::vector<double>>& values,
-                        const std::vector<std::string>& groups = {},
-                        const std::string& metric = "nll") {
-  EvaluateResult result;
-  for (const std::vector<double>& of_pipeline : values) {
-    PipelineMetrics& pipeline = result.pipelines.emplace_back();
-    for (size_t c = 0; c < of_pipeline.size(); ++c) {
-      pipeline.cases.push_back({.id = "case" + std::to_string(c),
-                                .group = groups.empty() ? "" : groups[c],
-                                .metrics = {{metric, of_pipeline[c], {}}},
-                                .cells = {},
-                                .pooled_bins = {}});
-    }
-  }
-  return result;
-}
-
-StudyPipeline Pipeline(const std::string& name,
-                       int64_t identifiable,
-                       Preserves preserves = Preserves::kOrder,
-                       bool invariant = true) {
-  return {.pipeline = name,
-          .properties = {.translation_invariant = invariant, .preserves = preserves},
-          .parameters = {.optimised = identifiable, .identifiable = identifiable}};
-}
+using testing::Pipeline;
+using testing::ResultOf;
 
 TEST(GroupScores, AreMeansOverGroupsOfTheirCasesAndRepeats) {
   const EvaluateResult first = ResultOf({{1, 3, 10}, {0, 0, 0}}, {"a", "a", "b"});
@@ -130,36 +106,6 @@ TEST(Recommend, SaysWhereNothingSatisfies) {
   ExpectError(ErrorCode::kInvalidArgument, {"score dsc", "nll, brier"}, [&] {
     Recommend({Pipeline("ts(z)", 1)}, {&result}, 1, {.score = "dsc"});
   });
-}
-
-// Warnings about a choice of the first pipeline, the second being within the error of the best:
-// values[pipeline][case] on the test cases.
-std::vector<std::string> WarningsOfTest(const std::vector<std::vector<double>>& on_test) {
-  // The second is better by 0.1 +- 0.2.
-  const EvaluateResult chosen_by = ResultOf({{0.6, 0.8, 2.6, 2.4}, {0, 1, 2, 3}});
-  Study study;
-  study.pipelines = {Pipeline("none(z)", 0), Pipeline("cms_op(z)", 100)};
-  study.recommendation = Recommend(study.pipelines, {&chosen_by}, 1, {});
-  EXPECT_EQ(study.recommendation.pipeline, "none(z)");
-  study.repeats.push_back({.result = ResultOf(on_test)});
-  study.statistics.pipelines.resize(2);
-  JudgeRecommendation(&study);
-  return study.recommendation.warnings;
-}
-
-TEST(JudgeRecommendation, WarnsWhereTheTestCasesClearlyFavourTheBestCandidate) {
-  const std::string few = "The choice rests on 4 groups";
-  // Better by 1 +- 0.05.
-  const auto clear = WarningsOfTest({{1.1, 1.9, 3.1, 3.9}, {0, 1, 2, 3}});
-  ASSERT_EQ(clear.size(), 2u);
-  EXPECT_NE(clear[0].find("could not tell cms_op(z) from the simpler none(z)"), std::string::npos);
-  EXPECT_NE(clear[0].find("nll 1.5000 instead of 2.5000 (difference -1.0000, standard error 0.05"),
-            std::string::npos)
-      << clear[0];
-  EXPECT_EQ(clear[1].substr(0, few.size()), few);
-  // By 0.1 +- 0.2, and worse.
-  EXPECT_EQ(WarningsOfTest({{0.6, 0.8, 2.6, 2.4}, {0, 1, 2, 3}}).size(), 1u);
-  EXPECT_EQ(WarningsOfTest({{0, 1, 2, 3}, {1.1, 1.9, 3.1, 3.9}}).size(), 1u);
 }
 
 }  // namespace

@@ -127,6 +127,23 @@ def test_a_failed_unit_is_told_and_the_rest_is_done(tmp_path):
     assert "ts(z)" in done.stdout and "lts_image" not in done.stdout
 
 
+def test_the_commands_it_prints_run_as_printed(tmp_path):
+    """From where it was run, also where names need quotes."""
+    data(tmp_path / "street's data")
+    done = run("compare", "street's data", "-p", "ts(z)", "-p", "cms_op(p)", *SMALL, "-o", "my studies/first", cwd=tmp_path)
+    commands = [line.strip()[2:] for line in done.stdout.splitlines() if line.strip().startswith("$ ")]
+    assert [command.split()[1] for command in commands] == ["apply", "verify", "export"]
+    environment = dict(os.environ, PATH=f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}")
+    for command in commands:
+        subprocess.run(command, shell=True, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    study = tmp_path / "my studies" / "first"
+    assert len(list((study / "calibrated").glob("*.npy"))) == 9
+    assert (study / "recommended.onnx").stat().st_size > 100
+    # What is stored does not depend on the folder.
+    stored = json.loads((study / "study.json").read_text())["recommendation"]["commands"]
+    assert stored[0] == "segcal apply recommended.json DATASET -o calibrated"
+
+
 def test_fit_auto_says_what_it_chose_and_why(tmp_path):
     dataset = data(tmp_path / "data")
     done = run("fit", dataset, "-p", "auto", "-o", tmp_path / "model.json", "--quiet", "--search", "3")
