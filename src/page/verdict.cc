@@ -108,7 +108,8 @@ std::string Commands(const std::vector<std::string>& commands) {
   if (commands.empty()) return {};
   std::string text;
   for (const std::string& command : commands) text += EscapeHtml(command) + "\n";
-  return "<h3>To use it, in the folder of the study</h3>\n<pre tabindex=\"0\"><code>" + text + "</code></pre>\n";
+  return "<h3>To use it, in the folder of the study</h3>\n<pre tabindex=\"0\"><code>" + text +
+         "</code></pre>\n";
 }
 
 }  // namespace
