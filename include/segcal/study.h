@@ -98,11 +98,12 @@ struct Candidate {
   // Of the best candidate's score, paired by group: this less the best, and its standard error.
   double difference = 0.0;
   double standard_error = 0.0;
-  bool within = false;  // no worse than the best by more than one standard error
+  // No worse than the best by more than one standard error, or by too little to matter.
+  bool within = false;
 };
 
-// What to ship: the candidate with the fewest identifiable parameters of those within one standard
-// error of the best.
+// What to ship: the candidate with the fewest identifiable parameters of those that are as good as
+// the best, as far as the validation cases can tell.
 struct Recommendation {
   std::string pipeline = {};                 // empty: nothing could be recommended
   std::string score = {};                    // the metric: "nll"

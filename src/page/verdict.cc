@@ -72,7 +72,7 @@ std::string CandidateRows(const Recommendation& recommendation) {
     const std::string why = is_chosen ? "recommended"
                             : out     ? candidate.excluded
                             : candidate.within
-                                ? "within one standard error of the best"
+                                ? "as good as the best, as far as these cases can tell"
                                 : "worse than the best by more than one standard error";
     const bool known = std::isfinite(candidate.score);
     rows += fmt::format(

@@ -13,6 +13,10 @@ namespace {
 
 // A difference that tables, with four decimals, do not show should not decide.
 constexpr double kInvisible = 0.5e-4;
+// Nor should less than this share of what the best one gains over no calibration. Penalties and
+// ends of trainings are chosen by the same cases, which lends large maps a little; many voxels make
+// even that certain.
+constexpr double kSmallShare = 0.01;
 
 constexpr const char* kScores[] = {"nll", "brier", "ece", "ace", "ba_ece"};
 
@@ -39,6 +43,36 @@ int64_t FindBest(const std::vector<Candidate>& candidates) {
       best = static_cast<int64_t>(p);
   }
   return best;
+}
+
+// What the best one gains over the best without parameters; 0 where there is none.
+double Gain(const std::vector<StudyPipeline>& pipelines, const Recommendation& recommendation) {
+  double gain = std::nan("");
+  for (size_t p = 0; p < pipelines.size(); ++p) {
+    const Candidate& candidate = recommendation.candidates[p];
+    if (candidate.excluded.empty() && pipelines[p].parameters.identifiable == 0)
+      gain = std::fmin(gain, candidate.difference);
+  }
+  return std::isnan(gain) ? 0.0 : gain;
+}
+
+// Whether a candidate is as good as the best, as far as these cases can tell or it matters.
+bool IsWithin(const Candidate& candidate, double gain) {
+  return candidate.difference <= candidate.standard_error || candidate.difference <= kInvisible ||
+         candidate.difference <= kSmallShare * gain;
+}
+
+// Why the simpler one is as good.
+std::string WhyWithin(const Candidate& candidate, int64_t groups, double gain) {
+  if (candidate.difference <= candidate.standard_error) {
+    return fmt::format("less than the standard error of that difference over {} groups ({:.1e})",
+                       groups,
+                       candidate.standard_error);
+  }
+  if (candidate.difference <= kInvisible) return "too little to be seen";
+  return fmt::format("less than {:.0f} % of what the best one gains over no calibration ({:.4f})",
+                     100.0 * kSmallShare,
+                     gain);
 }
 
 // Fewest parameters first, then the better score.
@@ -93,24 +127,19 @@ void GiveReasons(const std::vector<StudyPipeline>& pipelines,
         fmt::format("No other candidate comes within one standard error of {}.", winner.pipeline));
   } else if (chosen == best) {
     reasons.push_back(fmt::format(
-        "{} candidates are within one standard error of the best, and {} has the fewest parameters "
-        "that matter ({}).",
+        "{} candidates are as good as these cases can tell, and {} has the fewest parameters that "
+        "matter ({}).",
         within,
         winner.pipeline,
         pipelines[chosen].parameters.identifiable));
   } else {
-    const bool by_error = winner.difference <= winner.standard_error;
     reasons.push_back(fmt::format(
         "{} ({:.4f}) is worse by {:.1e}, {}, and simpler: {} instead of {} parameters that "
         "matter.",
         winner.pipeline,
         winner.score,
         winner.difference,
-        by_error
-            ? fmt::format("less than the standard error of that difference over {} groups ({:.1e})",
-                          recommendation->groups,
-                          winner.standard_error)
-            : "too little to be seen",
+        WhyWithin(winner, recommendation->groups, Gain(pipelines, *recommendation)),
         pipelines[chosen].parameters.identifiable,
         pipelines[best].parameters.identifiable));
   }
@@ -153,8 +182,11 @@ Recommendation Recommend(const std::vector<StudyPipeline>& pipelines,
     const PairedScore paired = scores.Difference(p, b);
     candidate.difference = paired.mean;
     candidate.standard_error = paired.standard_error;
-    candidate.within = candidate.excluded.empty() && (p == b || paired.mean <= kInvisible ||
-                                                      paired.mean <= paired.standard_error);
+  }
+  const double gain = Gain(pipelines, recommendation);
+  for (size_t p = 0; p < pipelines.size(); ++p) {
+    Candidate& candidate = recommendation.candidates[p];
+    candidate.within = candidate.excluded.empty() && (p == b || IsWithin(candidate, gain));
   }
   const size_t chosen = FindSimplest(pipelines, recommendation.candidates, b);
   recommendation.pipeline = pipelines[chosen].pipeline;

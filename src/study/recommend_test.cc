@@ -60,6 +60,19 @@ TEST(Recommend, DoesNotPayForWhatTablesDoNotShow) {
   EXPECT_EQ(Recommend(pipelines, {&visible}, 1, {}).pipeline, "cms_op(z)");
 }
 
+TEST(Recommend, DoesNotPayForAHundredthOfTheGain) {
+  // The best gains 0.1, another one 0.0991 or 0.0989 of it, in every group: no standard error.
+  const std::vector<StudyPipeline> pipelines = {
+      Pipeline("none(z)", 0), Pipeline("ts(z)", 1), Pipeline("cms_op(z)", 100)};
+  const EvaluateResult little = ResultOf({{1.1, 2.1}, {1.0009, 2.0009}, {1, 2}});
+  const Recommendation found = Recommend(pipelines, {&little}, 1, {});
+  EXPECT_EQ(found.pipeline, "ts(z)");
+  EXPECT_NE(found.reasons[1].find("less than 1 % of what the best one gains"), std::string::npos)
+      << found.reasons[1];
+  const EvaluateResult more = ResultOf({{1.1, 2.1}, {1.0011, 2.0011}, {1, 2}});
+  EXPECT_EQ(Recommend(pipelines, {&more}, 1, {}).pipeline, "cms_op(z)");
+}
+
 TEST(Recommend, TakesTheBetterOfEquallySimpleOnes) {
   const EvaluateResult result = ResultOf({{1.0, 1.2, 1.1}, {1.2, 1.1, 1.1}, {0.9, 1.3, 1.0}});
   const std::vector<StudyPipeline> pipelines = {
