@@ -83,6 +83,11 @@ def test_what_cannot_be_written_is_named(tmp_path):
     dataset = make_images(tmp_path / "data", (8, 8), 1)
     run("train", dataset, "-o", tmp_path / "run", "--epochs", 1, "--width", 2, "--depth", 1, "--quiet")
     assert "13 to 28" in fails(2, "export-networks", tmp_path / "run", "-o", tmp_path / "net.onnx", "--opset", 12)
+    for name in ("training.json", "member0/best.net"):
+        before = (tmp_path / "run" / name).read_bytes()
+        message = fails(2, "export-networks", tmp_path / "run", "-o", tmp_path / "run" / name)
+        assert "is there and is not" in message and "--force" in message
+        assert (tmp_path / "run" / name).read_bytes() == before
     (tmp_path / "run" / "member0" / "best.net").unlink()
     assert "member 0" in fails(4, "export-networks", tmp_path / "run", "-o", tmp_path / "net.onnx")
     assert not (tmp_path / "net.onnx").exists()
