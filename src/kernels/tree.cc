@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tree.h"
 
+#include <type_traits>
+
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,8 +20,10 @@ using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
 // Sums kept in registers: four filters by two vectors of voxels, 8 multiply-adds for 6 loads. Three
-// vectors leave no register of AVX2 for the weights, and are slower.
+// vectors leave no register of AVX2 for the weights, and are slower. 32 registers hold all filters:
+// each voxel is loaded once.
 constexpr int kVectors = 2;
+constexpr bool kAllFilters = hn::MaxLanes(DF()) == 16;
 
 HWY_INLINE int64_t FloatLanes() { return static_cast<int64_t>(hn::Lanes(DF())); }
 
@@ -72,18 +76,20 @@ HWY_INLINE void RespondAll(const TreeStrip& strip, const TreeWeights& weights, f
   const float* packed = weights.scores();
   const float* bias = weights.bias();
   const bool image = weights.shape().has_image();
-  RespondStrip<4, kLanes>(strip.scores, strip.rows, packed, bias, out);
-  float* gates = out + 4 * kStripVoxels;
-  if (image) {
-    RespondStrip<4, kLanes>(strip.scores, strip.rows, packed + 4, bias + 4, gates);
-    RespondStrip<1, 1>(strip.image,
-                       strip.rows,
-                       weights.image(),
-                       bias + kImageLeaf,
-                       out + kImageLeaf * kStripVoxels);
+  const auto respond = [&](auto count, int64_t first) HWY_ATTR {
+    RespondStrip<decltype(count)::value, kLanes>(
+        strip.scores, strip.rows, packed + first, bias + first, out + first * kStripVoxels);
+  };
+  using std::integral_constant;
+  if constexpr (kAllFilters) {
+    image ? respond(integral_constant<int, 8>(), 0) : respond(integral_constant<int, 7>(), 0);
   } else {
-    RespondStrip<3, kLanes>(strip.scores, strip.rows, packed + 4, bias + 4, gates);
+    respond(integral_constant<int, 4>(), 0);
+    image ? respond(integral_constant<int, 4>(), 4) : respond(integral_constant<int, 3>(), 4);
   }
+  if (!image) return;
+  RespondStrip<1, 1>(
+      strip.image, strip.rows, weights.image(), bias + kImageLeaf, out + kImageLeaf * kStripVoxels);
 }
 
 // exp(-|x|)

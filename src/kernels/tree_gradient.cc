@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What training needs beside temperatures: their loss, and the gradient of the weights.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/dispatch.h"
 #include "kernels/tile.h"
@@ -20,8 +21,10 @@ namespace HWY_NAMESPACE {
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
 
-// Sums kept in registers: four filters by three taps, 12 multiply-adds for 7 loads.
+// Sums kept in registers: four filters by three taps, 12 multiply-adds for 7 loads; 32 registers
+// hold all filters.
 constexpr int kTapsAtOnce = 3;
+constexpr bool kAllFilters = hn::MaxLanes(DF()) == 16;
 
 HWY_INLINE int64_t FloatLanes() { return static_cast<int64_t>(hn::Lanes(DF())); }
 
@@ -182,12 +185,19 @@ void GradientKernel(const TreeStrip& strip,
   double* bias = gradient + weights.bias_at();
   for (int64_t f = 0; f < shape.score_filters(); ++f)
     ChainSlopes(loss_slopes, voxels, values->slopes[f], bias + f);
-  AddTaps<4, kLanes>(strip.scores, strip.rows, values->slopes[0], gradient);
-  if (!shape.has_image()) {
-    AddTaps<3, kLanes>(strip.scores, strip.rows, values->slopes[4], gradient + 4);
-    return;
+  const auto add = [&](auto count, int64_t first) HWY_ATTR {
+    AddTaps<decltype(count)::value, kLanes>(
+        strip.scores, strip.rows, values->slopes[first], gradient + first);
+  };
+  using std::integral_constant;
+  const bool has_image = shape.has_image();
+  if constexpr (kAllFilters) {
+    has_image ? add(integral_constant<int, 8>(), 0) : add(integral_constant<int, 7>(), 0);
+  } else {
+    add(integral_constant<int, 4>(), 0);
+    has_image ? add(integral_constant<int, 4>(), 4) : add(integral_constant<int, 3>(), 4);
   }
-  AddTaps<4, kLanes>(strip.scores, strip.rows, values->slopes[4], gradient + 4);
+  if (!has_image) return;
   float* image = values->slopes[kImageLeaf];
   ChainSlopes(loss_slopes, voxels, image, bias + kImageLeaf);
   AddTaps<1, 1>(strip.image, strip.rows, image, gradient + weights.image_at());
