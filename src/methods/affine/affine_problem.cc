@@ -360,13 +360,6 @@ std::vector<ExpertSums> AffineProblem::SumsAt(const ExpertParameters& points, in
   return sums;
 }
 
-std::vector<ExpertSums> AffineProblem::SumsAtStart(const ExpertParameters& points,
-                                                   int64_t* passes) {
-  std::vector<ExpertSums> sums = SumsAt(points, passes);
-  if (Remembers()) start_ = {.points = points, .sums = sums};
-  return sums;
-}
-
 // Where Hessians are not kept, sums of all experts would take as much as all else.
 bool AffineProblem::Remembers() const noexcept { return IsDense(shape_); }
 
@@ -377,28 +370,6 @@ std::unique_ptr<QuadraticModel> AffineProblem::DenseCurvature(const std::vector<
   const double weight = PenaltyWeight(expert);
   for (size_t i = 0; i < of_loss.size(); ++i) of_loss[i] += weight * of_penalty[i];
   return MakeDenseModel(std::move(of_loss));
-}
-
-std::optional<ExpertParameters> AffineProblem::FirstStep(const Penalty& penalty,
-                                                         const ExpertParameters& start) {
-  if (kept_ == nullptr) return std::nullopt;
-  const AffineRegularizer regularizer(shape_, penalty);
-  const std::vector<double> penalty_curvature = PenaltyCurvature(shape_, regularizer);
-  int64_t passes = 0;
-  const std::vector<ExpertSums> sums = SumsAtStart(start, &passes);
-  ExpertParameters points = start;
-  ParallelFor(
-      static_cast<int64_t>(start.size()), context_.stream.num_workers(), [&](int64_t e, int) {
-        const auto expert = static_cast<size_t>(e);
-        std::vector<double>& point = points[expert];
-        const Value here =
-            Objective(shape_, sums[expert], regularizer.Evaluate(point), PenaltyWeight(expert));
-        const std::vector<double> step = DenseCurvature(penalty_curvature, expert, (*kept_)[expert])
-                                             ->Step(box_, point, here.gradient, /*damping=*/0.0);
-        for (size_t i = 0; i < point.size(); ++i) point[i] += step[i];
-        box_.Clamp(&point);
-      });
-  return points;
 }
 
 AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
@@ -417,8 +388,8 @@ AffineSolution AffineProblem::SolveWith(const Penalty& penalty,
   ExpertProblem problem;
   problem.box = box_;
   problem.evaluate = [&](const ExpertParameters& points) {
-    const std::vector<ExpertSums> sums =
-        at_start ? SumsAtStart(points, &solution.passes) : SumsAt(points, &solution.passes);
+    const std::vector<ExpertSums> sums = SumsAt(points, &solution.passes);
+    if (at_start && Remembers()) start_ = {.points = points, .sums = sums};
     at_start = false;
     std::vector<Value> values;
     for (size_t e = 0; e < points.size(); ++e) values.push_back(objective(sums[e], e, points[e]));

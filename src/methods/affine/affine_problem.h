@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "methods/affine/affine_regularizer.h"
@@ -41,9 +40,6 @@ class AffineProblem {
                          const ExpertParameters& start,
                          double gradient_tolerance,
                          int64_t max_passes);
-  // Where the first step of Resolve would go: no pass, where the sums at the start are remembered.
-  // Nothing where no curvature is kept.
-  std::optional<ExpertParameters> FirstStep(const Penalty& penalty, const ExpertParameters& start);
   // Keeps the curvature of the loss at these maps for Resolve.
   void KeepCurvature(const ExpertParameters& at);
 
@@ -69,7 +65,6 @@ class AffineProblem {
     std::vector<ExpertSums> sums;
   };
   std::vector<ExpertSums> SumsAt(const ExpertParameters& points, int64_t* passes);
-  std::vector<ExpertSums> SumsAtStart(const ExpertParameters& points, int64_t* passes);
   std::unique_ptr<QuadraticModel> DenseCurvature(const std::vector<double>& of_penalty,
                                                  size_t expert,
                                                  std::vector<double> of_loss) const;

@@ -24,9 +24,6 @@ constexpr int64_t kLeaderPasses = 40;
 // choose by less.
 constexpr double kTie = 2e-5;
 
-// A trial that is so much worse after the first step is not gone on with.
-constexpr double kFarBehind = 10 * kTie;
-
 // Share of the trials at exactly zero before anything is known.
 constexpr double kZeroPenaltyShare = 0.25;
 
@@ -132,10 +129,6 @@ class Trials {
     const bool first = folds_.empty();
     converged_ = true;
     if (first) SolveWhole(penalty);
-    if (!first) {
-      const double behind = LookAhead(penalty);
-      if (behind > 0.0) return best + behind;
-    }
     for (size_t k = 0; k < folds_.size(); ++k) {
       FoldState& fold = folds_[k];
       if (!first || fold.own)
@@ -171,21 +164,6 @@ class Trials {
     } else {
       Take(&folds_[0], std::move(solution));
     }
-  }
-
-  // How far the trial is behind after the first step of each fold, which needs no pass over what it
-  // trains on; 0 where that does not give it up. One step is not the whole way: only what is far
-  // behind is given up.
-  double LookAhead(const Penalty& penalty) {
-    for (size_t k = 0; k + 1 < folds_.size(); ++k) {
-      FoldState& fold = folds_[k];
-      const auto maps = fold.problem->FirstStep(penalty, fold.best);
-      if (!maps) return 0.0;
-      fold.trial_loss = TotalLoss(*fold.validation, context_.pooling, shape_, *maps);
-      const double behind = Behind(k + 1);
-      if (behind > kFarBehind) return behind;
-    }
-    return 0.0;
   }
 
   double GoOn(const Penalty& penalty) {
