@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -20,11 +21,8 @@ class ExactSum {
       overflow_ = true;
       return;
     }
-    // Split so that both parts convert exactly: the whole part, then 2^-64 steps of the rest.
-    const double whole = std::trunc(term);
-    const double rest = std::nearbyint(std::ldexp(term - whole, 64));
-    AddFixed((static_cast<__int128>(static_cast<int64_t>(whole)) << 64) +
-             static_cast<__int128>(rest));
+    const __int128 steps = RoundToSteps(term);
+    AddFixed(term < 0.0 ? -steps : steps);
   }
   void Merge(const ExactSum& other) noexcept {
     overflow_ = overflow_ || other.overflow_;
@@ -45,6 +43,20 @@ class ExactSum {
 
  private:
   static constexpr double kLimit = 0x1p62;
+
+  // |term| 2^64 rounded to the nearest whole number, half to even: term is mantissa 2^(exponent -
+  // 1075). By its bits, because the functions of the C library took most of the time of a sum.
+  static __int128 RoundToSteps(double term) noexcept {
+    constexpr uint64_t kMantissa = (uint64_t{1} << 52) - 1;
+    const auto bits = std::bit_cast<uint64_t>(term);
+    const auto exponent = static_cast<int>((bits >> 52) & 0x7FF);
+    const uint64_t mantissa = (bits & kMantissa) | (exponent != 0 ? kMantissa + 1 : 0);
+    const int shift = exponent - 1011;
+    if (shift >= 0) return static_cast<__int128>(mantissa) << shift;
+    if (shift < -53) return 0;  // below half a step
+    const uint64_t odd = (mantissa >> -shift) & 1;
+    return (mantissa + (uint64_t{1} << (-shift - 1)) - 1 + odd) >> -shift;
+  }
   void AddFixed(__int128 term) noexcept {
     if (__builtin_add_overflow(fixed_, term, &fixed_)) overflow_ = true;
   }

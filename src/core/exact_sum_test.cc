@@ -83,6 +83,23 @@ TEST(ExactSum, RoundsEachTermOnceToItsGrid) {
   EXPECT_EQ(high.value(), 0x1p-64);
 }
 
+// Twin: the whole part, then 2^-64 steps of the rest, each by the C library. Ties of the rounding
+// and terms below every step among them.
+TEST(ExactSum, RoundsTermsAsTheCLibrary) {
+  Rng rng(/*seed=*/7, /*stream=*/0);
+  for (int i = 0; i < 100000; ++i) {
+    const int64_t bits = int64_t{1} << rng.Below(54);
+    const double term = std::ldexp(static_cast<double>(rng.Below(2 * bits) - bits),
+                                   static_cast<int>(rng.Below(130)) - 122);
+    const double whole = std::trunc(term);
+    const double steps = std::nearbyint(std::ldexp(term - whole, 64));
+    ExactSum sum;
+    sum.Add(term);
+    sum.Add(-whole);
+    ASSERT_EQ(sum.value(), std::ldexp(steps, -64)) << term;
+  }
+}
+
 TEST(ExactSum, IsNotANumberForGoodAfterATermOutOfRange) {
   for (const double bad : {0x1p62, -0x1p62, HUGE_VAL, std::nan("")}) {
     ExactSum sum;
