@@ -65,4 +65,11 @@ void ParallelFor(int64_t num_items,
   PollProgress();  // what a helper has reported last is told before the caller goes on
 }
 
+void ParallelForSpare(int64_t num_items,
+                      int num_threads,
+                      const std::function<void(int64_t item, int worker)>& work) {
+  const ThreadLimit none_new(0);
+  ParallelFor(num_items, num_threads, work);
+}
+
 }  // namespace segcal

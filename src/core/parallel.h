@@ -24,4 +24,10 @@ void ParallelFor(int64_t num_items,
                  int num_threads,
                  const std::function<void(int64_t item, int worker)>& work);
 
+// The same inside such a loop, by this thread and those of the loop that have nothing else to do or
+// wait for this one: no further threads are made.
+void ParallelForSpare(int64_t num_items,
+                      int num_threads,
+                      const std::function<void(int64_t item, int worker)>& work);
+
 }  // namespace segcal

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace segcal {
@@ -23,10 +24,24 @@ thread_local int t_most_threads = std::numeric_limits<int>::max();
 // One call of RunTeam: lives on the stack of its caller. Guarded by the pool's mutex.
 struct Team {
   const std::function<void(int)>& run;
-  int wanted;  // helpers still to come
+  int wanted;          // helpers still to come
+  const Team* inside;  // the team of the thread that made this one; null: none
   int next_worker = 1;
   int running = 0;
-  std::condition_variable all_left = {};
+};
+
+// The team that this thread works in.
+thread_local const Team* t_team = nullptr;
+
+class InTeam {
+ public:
+  explicit InTeam(const Team* team) : outer_(std::exchange(t_team, team)) {}
+  ~InTeam() { t_team = outer_; }
+  InTeam(const InTeam&) = delete;
+  InTeam& operator=(const InTeam&) = delete;
+
+ private:
+  const Team* outer_;
 };
 
 class Pool {
@@ -38,18 +53,42 @@ class Pool {
     while (idle_ < wanted_ && std::ssize(threads_) < most_threads && AddThread()) {
     }
     for (int k = 0; k < team->wanted; ++k) offered_.notify_one();
+    if (waiting_ > 0) news_.notify_all();
   }
 
   // Takes back what nobody began, waits for what somebody did.
   void Withdraw(Team* team, const std::function<void()>& poll) {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_ -= team->wanted;
+      std::erase(teams_, team);
+    }
+    Wait(
+        team, [&] { return team->running == 0; }, poll);
+  }
+
+  // Until `ready`, helps in the teams inside `team`.
+  template <class Ready>
+  void Wait(const Team* team, const Ready& ready, const std::function<void()>& poll) {
     std::unique_lock lock(mutex_);
-    wanted_ -= team->wanted;
-    std::erase(teams_, team);
-    while (!team->all_left.wait_for(lock, kWait, [&] { return team->running == 0; })) {
+    while (!ready()) {
+      if (Team* offered = FindInside(team)) {
+        Help(Take(offered), &lock);
+        continue;
+      }
+      ++waiting_;
+      news_.wait_for(lock, kWait);
+      --waiting_;
+      if (ready()) return;
       lock.unlock();
       poll();
       lock.lock();
     }
+  }
+
+  void Wake() {
+    const std::lock_guard lock(mutex_);
+    if (waiting_ > 0) news_.notify_all();
   }
 
   // False if a team is at work: its threads cannot be waited for.
@@ -87,13 +126,22 @@ class Pool {
     for (;;) {
       offered_.wait(lock, [&] { return closed_ || !teams_.empty(); });
       if (closed_) return;
-      Help(TakeFirst(), &lock);
+      --idle_;
+      Help(Take(teams_.front()), &lock);
+      ++idle_;
     }
   }
 
-  Team* TakeFirst() {
-    Team* team = teams_.front();
-    if (--team->wanted == 0) teams_.pop_front();
+  Team* FindInside(const Team* team) {
+    if (team == nullptr) return nullptr;
+    const auto found =
+        std::find_if(teams_.begin(), teams_.end(), [&](Team* t) { return t->inside == team; });
+    return found == teams_.end() ? nullptr : *found;
+  }
+
+  // One helper for a team.
+  Team* Take(Team* team) {
+    if (--team->wanted == 0) std::erase(teams_, team);
     --wanted_;
     return team;
   }
@@ -101,19 +149,22 @@ class Pool {
   void Help(Team* team, std::unique_lock<std::mutex>* lock) {
     const int worker = team->next_worker++;
     ++team->running;
-    --idle_;
     lock->unlock();
-    team->run(worker);
+    {
+      const InTeam in(team);
+      team->run(worker);
+    }
     lock->lock();
-    ++idle_;
-    if (--team->running == 0) team->all_left.notify_one();
+    if (--team->running == 0 && waiting_ > 0) news_.notify_all();
   }
 
   std::mutex mutex_;
-  std::condition_variable offered_;
-  std::deque<Team*> teams_;  // those that want helpers, oldest first
-  int wanted_ = 0;           // by all of them
+  std::condition_variable offered_;  // to those that stand idle
+  std::condition_variable news_;     // to those that wait: a team was offered, or another ended
+  std::deque<Team*> teams_;          // those that want helpers, oldest first
+  int wanted_ = 0;                   // by all of them
   int idle_ = 0;
+  int waiting_ = 0;
   bool closed_ = false;
   std::vector<std::thread> threads_;
 };
@@ -157,10 +208,25 @@ void RunTeam(int helpers,
              const std::function<void()>& poll) {
   Pool* pool = helpers > 0 ? FindPool() : nullptr;
   if (pool == nullptr) return run(0);
-  Team team{.run = run, .wanted = helpers};
+  Team team{.run = run, .wanted = helpers, .inside = t_team};
   pool->Offer(&team, t_most_threads);
-  run(0);
+  {
+    const InTeam in(&team);
+    run(0);
+  }
   pool->Withdraw(&team, poll);
+}
+
+void WaitHelping(const std::function<bool()>& ready, const std::function<void()>& poll) {
+  if (Pool* pool = FindPool()) return pool->Wait(t_team, ready, poll);
+  while (!ready()) {  // at exit
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    poll();
+  }
+}
+
+void WakeWaiting() {
+  if (Pool* pool = g_pool.load()) pool->Wake();
 }
 
 ThreadLimit::ThreadLimit(int most) noexcept : outer_(t_most_threads) { t_most_threads = most; }

@@ -10,9 +10,10 @@ namespace segcal {
 // taken up by the time run(0) returns is not called any more: run(0) must be able to do all the
 // work alone, so teams inside teams, or of many user threads at once, cannot wait for each other.
 //
-// While it waits for helpers, `poll` is called here about every 50 ms. Neither may throw. Threads
-// are made when more are wanted than stand idle, and kept. A child made by fork starts with none
-// and makes its own; at exit those that stand idle are joined.
+// While it waits for helpers, it helps in the teams that those make, and `poll` is called here at
+// least about every 50 ms. Neither may throw. Threads are made when more are wanted than stand
+// idle, and kept. A child made by fork starts with none and makes its own; at exit those that stand
+// idle are joined.
 void RunTeam(int helpers,
              const std::function<void(int worker)>& run,
              const std::function<void()>& poll);
@@ -30,6 +31,12 @@ class ThreadLimit {
  private:
   int outer_;
 };
+
+// Waits until `ready`, which must not wait for anything itself; whoever makes it so calls
+// WakeWaiting(). Meanwhile this thread helps in the teams that others of its own team make, and
+// `poll` is called at least about every 50 ms; it may throw.
+void WaitHelping(const std::function<bool()>& ready, const std::function<void()>& poll);
+void WakeWaiting();
 
 // Threads that stand ready or help now; for tests.
 int NumStandingThreads();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "core/progress.h"
 
 namespace segcal {
 namespace {
@@ -98,6 +99,56 @@ TEST(RunTeam, NumbersItsWorkersWithoutGaps) {
     workers.insert(worker);
   });
   EXPECT_EQ(workers, (std::set<int>{0, 1, 2, 3, 4}));
+}
+
+// All threads there are wait for one, in whose loop all are needed.
+TEST(PolledOnce, LetsThoseWhoWaitHelp) {
+  const int threads = NumStandingThreads() + 2;
+  PolledOnce once;
+  std::atomic<int> here{0};
+  std::atomic<int> together{0};
+  std::atomic<int> in_loop{0};
+  RunTeam(threads - 1, [&](int) {
+    ++here;
+    ASSERT_TRUE(Reaches(here, threads));
+    once.Call([&] {
+      ParallelForSpare(threads, threads, [&](int64_t, int) {
+        ++in_loop;
+        if (Reaches(in_loop, threads)) ++together;
+      });
+    });
+  });
+  EXPECT_EQ(together, threads);
+}
+
+// The caller has nothing left to do and waits for its helpers; all but one of them wait, too.
+TEST(RunTeam, HelpsWhileItWaits) {
+  const int helpers = NumStandingThreads() + 1;
+  std::atomic<int> here{0};
+  std::atomic<int> in_loop{0};
+  std::atomic<int> together{0};
+  RunTeam(helpers, [&](int worker) {
+    ++here;
+    ASSERT_TRUE(Reaches(here, helpers + 1));
+    if (worker == 0) return;
+    if (worker > 1) {
+      Reaches(together, 2);
+      return;
+    }
+    ParallelForSpare(2, 2, [&](int64_t, int) {
+      ++in_loop;
+      if (Reaches(in_loop, 2)) ++together;
+    });
+  });
+  EXPECT_EQ(together, 2);
+}
+
+TEST(ParallelForSpare, MakesNoThreads) {
+  const int threads = NumStandingThreads();
+  std::atomic<int> visits{0};
+  ParallelForSpare(100, threads + 5, [&](int64_t, int) { ++visits; });
+  EXPECT_EQ(visits, 100);
+  EXPECT_EQ(NumStandingThreads(), threads);
 }
 
 TEST(ParallelFor, WorksInsideItself) {

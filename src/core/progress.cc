@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 
+#include "core/parallel_pool.h"
 #include "core/throw.h"
 
 namespace segcal {
@@ -109,8 +110,8 @@ ProgressState* CurrentProgress() noexcept { return t_state; }
 
 ProgressHelper::ProgressHelper(ProgressState* state) noexcept
     : outer_(t_state), outer_owned_(t_owned) {
+  t_owned = t_owned && t_state == state;  // helping in a loop of its own call
   t_state = state;
-  t_owned = false;
 }
 
 ProgressHelper::~ProgressHelper() {
@@ -118,10 +119,18 @@ ProgressHelper::~ProgressHelper() {
   t_owned = outer_owned_;
 }
 
+bool PolledOnce::Begin() {
+  for (;;) {
+    State found = State::kNew;
+    if (state_.compare_exchange_strong(found, State::kBusy)) return true;
+    if (found == State::kDone) return false;
+    WaitHelping([&] { return state_.load() != State::kBusy; }, [] { PollProgress(); });
+  }
+}
+
 void PolledOnce::Set(State state) {
-  const std::lock_guard lock(mutex_);
-  state_ = state;
-  changed_.notify_all();
+  state_.store(state);
+  WakeWaiting();
 }
 
 }  // namespace segcal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -68,8 +69,8 @@ void PollUntil(std::condition_variable* changed,
   }
 }
 
-// std::call_once for work that lasts: those who wait for it keep polling. Where the work throws,
-// the next one to come tries again.
+// std::call_once for work that lasts: those who wait for it keep polling, and help where the work
+// has loops of its own. Where the work throws, the next one to come tries again.
 class PolledOnce {
  public:
   template <class Work>
@@ -77,21 +78,16 @@ class PolledOnce {
 
  private:
   enum class State { kNew, kBusy, kDone };
+  // False where it has been done; else it is this thread's to do.
+  bool Begin();
   void Set(State state);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  State state_ = State::kNew;
+  std::atomic<State> state_{State::kNew};
 };
 
 template <class Work>
 void PolledOnce::Call(const Work& work) {
-  {
-    std::unique_lock lock(mutex_);
-    PollUntil(&changed_, &lock, [&] { return state_ != State::kBusy; });
-    if (state_ == State::kDone) return;
-    state_ = State::kBusy;
-  }
+  if (!Begin()) return;
   try {
     work();
   } catch (...) {
