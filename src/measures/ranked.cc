@@ -5,36 +5,65 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
+
+#include "core/check.h"
+#include "kernels/tile.h"
 
 namespace segcal {
 namespace {
 
-constexpr int64_t kDigitBits = 11;
+constexpr int kDigitBits = 11;
 constexpr size_t kDigits = size_t{1} << kDigitBits;
 
-// Stable counting sort by one digit.
-void SortByDigit(int64_t shift, const std::vector<uint32_t>& from, std::vector<uint32_t>* to) {
-  std::array<int64_t, kDigits> start{};
-  const auto digit = [&](uint32_t key) { return (key >> shift) & (kDigits - 1); };
-  for (const uint32_t key : from) ++start[digit(key)];
-  int64_t sum = 0;
-  for (int64_t& count : start) sum += std::exchange(count, sum);
-  for (const uint32_t key : from) (*to)[static_cast<size_t>(start[digit(key)]++)] = key;
-}
+// Stable counting sorts by the digits of key - lowest, the last one first. Confidences of a case
+// span few bits: three digits, which are counted in one go, are mostly enough.
+class DigitSort {
+ public:
+  explicit DigitSort(const std::vector<uint32_t>& keys) {
+    const auto [lowest, highest] = std::minmax_element(keys.begin(), keys.end());
+    lowest_ = *lowest;
+    const int bits = std::bit_width(*highest - lowest_);
+    num_digits_ = std::max(1, (bits + kDigitBits - 1) / kDigitBits);
+    digit_bits_ = (bits + num_digits_ - 1) / num_digits_;
+    for (const uint32_t key : keys) {
+      for (int k = 0; k < num_digits_; ++k) ++start_[k][Digit(key, k)];
+    }
+    for (int k = 0; k < num_digits_; ++k) {
+      uint32_t sum = 0;
+      for (uint32_t& count : start_[k]) sum += std::exchange(count, sum);
+    }
+  }
 
-std::vector<uint32_t> Sorted(std::vector<uint32_t> keys) {
-  // Below this, clearing the counters costs more than comparisons.
-  if (keys.size() < kDigits) {
-    std::sort(keys.begin(), keys.end());
-    return keys;
+  // `other` is scratch of the same size.
+  void Run(std::vector<uint32_t>* keys, std::vector<uint32_t>* other) {
+    for (int k = 0; k < num_digits_; ++k) {
+      for (const uint32_t key : *keys) (*other)[start_[k][Digit(key, k)]++] = key;
+      keys->swap(*other);
+    }
   }
-  std::vector<uint32_t> other(keys.size());
-  for (int64_t shift = 0; shift < 32; shift += kDigitBits) {
-    SortByDigit(shift, keys, &other);
-    keys.swap(other);
+
+ private:
+  size_t Digit(uint32_t key, int k) const {
+    return ((key - lowest_) >> (k * digit_bits_)) & ((size_t{1} << digit_bits_) - 1);
   }
-  return keys;
+
+  uint32_t lowest_ = 0;
+  int num_digits_ = 0;
+  int digit_bits_ = 0;
+  std::array<std::array<uint32_t, kDigits>, 3> start_{};
+};
+
+void SortKeys(std::vector<uint32_t>* keys) {
+  // Below, clearing the counters costs more than comparisons; above, they would not count.
+  constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
+  if (keys->size() < kDigits || keys->size() > kMost) {
+    std::sort(keys->begin(), keys->end());
+    return;
+  }
+  std::vector<uint32_t> other(keys->size());
+  DigitSort(*keys).Run(keys, &other);
 }
 
 // Of confidences, in keys that ascend.
@@ -71,30 +100,163 @@ double HarmonicDifference(int64_t a, int64_t m) {
          fourths / 120.0;
 }
 
-// (SL4) over groups in the order given; `positives` of a group are to be found.
-template <class Groups, class Positives>
-double AveragePrecision(const Groups& groups, const Positives& positives) {
-  int64_t seen = 0;
-  int64_t found = 0;
-  double sum = 0.0;
-  for (auto it = groups.first; it != groups.second; ++it) {
-    const int64_t here = positives(*it);
-    seen += it->count;
-    found += here;
-    sum += static_cast<double>(here) * static_cast<double>(found) / static_cast<double>(seen);
+int64_t Wrong(const TieGroup& group) { return group.count - group.correct; }
+
+// (SL4) of groups in the order they are added; some voxels of each are to be found.
+class AveragePrecision {
+ public:
+  void Add(int64_t count, int64_t to_find) {
+    seen_ += count;
+    if (to_find == 0) return;
+    found_ += to_find;
+    sum_ += static_cast<double>(to_find) * static_cast<double>(found_) / static_cast<double>(seen_);
   }
-  return found > 0 && found < seen ? sum / static_cast<double>(found) : std::nan("");
+  double value() const {
+    return found_ > 0 && found_ < seen_ ? sum_ / static_cast<double>(found_) : std::nan("");
+  }
+
+ private:
+  int64_t seen_ = 0;
+  int64_t found_ = 0;
+  double sum_ = 0.0;
+};
+
+// What is summed from low confidence to high.
+class AscendingSums {
+ public:
+  void Add(const TieGroup& group) {
+    const auto correct = static_cast<double>(group.correct);
+    const int64_t wrong = Wrong(group);
+    gap_ += group.confidence * static_cast<double>(group.count) - correct;
+    largest_gap_ = std::max(largest_gap_, std::fabs(gap_));
+    pairs_ += static_cast<__int128>(group.correct) * (2 * wrong_ + wrong);
+    to_error_.Add(group.count, wrong);
+    doubt_ += correct * (1.0 - group.confidence);
+    wrong_confidence_ += static_cast<double>(wrong) * group.confidence;
+    correct_ += group.correct;
+    wrong_ += wrong;
+  }
+
+  void Finish(RankNumbers* numbers) const {
+    const auto right = static_cast<double>(correct_);
+    const auto wrong = static_cast<double>(wrong_);
+    const double nan = std::nan("");
+    const int64_t total = correct_ + wrong_;
+    numbers->ks_error = total > 0 ? largest_gap_ / static_cast<double>(total) : nan;
+    numbers->auroc =
+        correct_ > 0 && wrong_ > 0 ? static_cast<double>(pairs_) / (2.0 * wrong * right) : nan;
+    numbers->error_precision = to_error_.value();
+    numbers->correct_error = correct_ > 0 ? std::fabs(doubt_) / right : nan;
+    numbers->wrong_error = wrong_ > 0 ? wrong_confidence_ / wrong : nan;
+  }
+
+ private:
+  double gap_ = 0.0;
+  double largest_gap_ = 0.0;
+  // Twice the pairs in which the right voxel is the more confident one; ties count half.
+  __int128 pairs_ = 0;
+  AveragePrecision to_error_;
+  double doubt_ = 0.0;
+  double wrong_confidence_ = 0.0;
+  int64_t correct_ = 0;
+  int64_t wrong_ = 0;
+};
+
+// What is summed from high confidence to low.
+class DescendingSums {
+ public:
+  // Within a tie, errors are spread evenly: risk at rank k is (before + rate (k - accepted)) / k.
+  void Add(const TieGroup& group) {
+    to_success_.Add(group.count, group.correct);
+    const auto wrong = static_cast<double>(Wrong(group));
+    const double rate = group.count == 1 ? wrong : wrong / static_cast<double>(group.count);
+    const double offset = static_cast<double>(before_) - rate * static_cast<double>(accepted_);
+    risk_ += wrong + offset * HarmonicDifference(accepted_, group.count);
+    accepted_ += group.count;
+    before_ += Wrong(group);
+  }
+
+  void Finish(RankNumbers* numbers) const {
+    numbers->success_precision = to_success_.value();
+    numbers->risk_coverage_area =
+        accepted_ > 0 ? std::max(risk_, 0.0) / static_cast<double>(accepted_) : std::nan("");
+  }
+
+ private:
+  AveragePrecision to_success_;
+  double risk_ = 0.0;
+  int64_t accepted_ = 0;
+  int64_t before_ = 0;  // wrong voxels among those accepted
+};
+
+// The voxels [first, last) of sorted keys that have the same confidence.
+TieGroup GroupOfKeys(const std::vector<uint32_t>& keys, size_t first, size_t last) {
+  int64_t correct = 0;
+  for (size_t i = first; i < last; ++i) correct += keys[i] & 1u;
+  return {.confidence = static_cast<double>(std::bit_cast<float>(keys[first] >> 1)),
+          .count = static_cast<int64_t>(last - first),
+          .correct = correct};
 }
 
-int64_t Wrong(const TieGroup& group) { return group.count - group.correct; }
+// Calls visit(group) for the ties of sorted keys, which are many: a list of them would take six
+// times the memory.
+template <class Visit>
+void ForEachGroup(const std::vector<uint32_t>& keys, const Visit& visit) {
+  for (size_t first = 0, last = 0; first < keys.size(); first = last) {
+    while (last < keys.size() && keys[last] >> 1 == keys[first] >> 1) ++last;
+    visit(GroupOfKeys(keys, first, last));
+  }
+}
+template <class Visit>
+void ForEachGroupDown(const std::vector<uint32_t>& keys, const Visit& visit) {
+  for (size_t first = keys.size(), last = first; last > 0; last = first) {
+    while (first > 0 && keys[first - 1] >> 1 == keys[last - 1] >> 1) --first;
+    visit(GroupOfKeys(keys, first, last));
+  }
+}
+
+// `up` and `down` call what they are given for every group, in that order.
+template <class Up, class Down>
+RankNumbers FindNumbers(const Up& up, const Down& down) {
+  AscendingSums ascending;
+  up([&](const TieGroup& group) { ascending.Add(group); });
+  DescendingSums descending;
+  down([&](const TieGroup& group) { descending.Add(group); });
+  RankNumbers numbers;
+  ascending.Finish(&numbers);
+  descending.Finish(&numbers);
+  return numbers;
+}
 
 }  // namespace
 
+RankNumbers NumbersOfRanks(std::span<const TieGroup> groups) {
+  return FindNumbers([&](const auto& add) { std::for_each(groups.begin(), groups.end(), add); },
+                     [&](const auto& add) { std::for_each(groups.rbegin(), groups.rend(), add); });
+}
+
 void RankedValues::Add(float confidence, bool correct) {
+  sorted_ = false;
   keys_.push_back((std::bit_cast<uint32_t>(confidence) << 1) | (correct ? 1u : 0u));
 }
 
+void RankedValues::AddTile(const float* confidence,
+                           const uint16_t* predicted,
+                           const int32_t* labels) {
+  sorted_ = false;
+  const size_t before = keys_.size();
+  keys_.resize(before + kTileVoxels);
+  uint32_t* next = keys_.data() + before;
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    const uint32_t correct = predicted[v] == labels[v] ? 1u : 0u;
+    *next = (std::bit_cast<uint32_t>(confidence[v]) << 1) | correct;
+    next += labels[v] != kNoLabel ? 1 : 0;
+  }
+  keys_.resize(static_cast<size_t>(next - keys_.data()));
+}
+
 void RankedValues::Merge(const RankedValues& other) {
+  sorted_ = false;
   const size_t before = keys_.size();
   const size_t more = other.keys_.size();
   keys_.resize(before + more);
@@ -103,31 +265,54 @@ void RankedValues::Merge(const RankedValues& other) {
 }
 
 void RankedValues::Pack(SumWriter* out) const {
-  const std::vector<uint32_t> sorted = Sorted(keys_);
-  out->Put(static_cast<int64_t>(sorted.size()));
-  for (const uint32_t key : sorted) out->Put(key);
+  RankedValues sorted = *this;
+  sorted.Sort();
+  out->Put(sorted.size());
+  for (const uint32_t key : sorted.keys_) out->Put(key);
 }
 
 void RankedValues::Unpack(SumReader* in) {
+  sorted_ = false;
   keys_.resize(static_cast<size_t>(in->TakeCount()));
   for (uint32_t& key : keys_) key = in->Take<uint32_t>();
 }
 
+void RankedValues::Sort() {
+  if (!sorted_) SortKeys(&keys_);
+  sorted_ = true;
+}
+
 std::vector<TieGroup> RankedValues::Groups() const {
-  const std::vector<uint32_t> sorted = Sorted(keys_);
+  if (!sorted_) {
+    RankedValues sorted = *this;
+    sorted.Sort();
+    return sorted.Groups();
+  }
   std::vector<TieGroup> groups;
   // A list that grows would for a moment be there three times.
-  groups.reserve(CountDistinct(sorted));
-  uint32_t last = 0;
-  for (const uint32_t key : sorted) {
-    if (groups.empty() || key >> 1 != last) {
-      last = key >> 1;
-      groups.push_back({.confidence = static_cast<double>(std::bit_cast<float>(last))});
-    }
-    groups.back().count += 1;
-    groups.back().correct += key & 1u;
-  }
+  groups.reserve(CountDistinct(keys_));
+  ForEachGroup(keys_, [&](const TieGroup& group) { groups.push_back(group); });
   return groups;
+}
+
+RankNumbers RankedValues::Numbers() const {
+  if (!sorted_) {
+    RankedValues sorted = *this;
+    sorted.Sort();
+    return sorted.Numbers();
+  }
+  return FindNumbers([&](const auto& add) { ForEachGroup(keys_, add); },
+                     [&](const auto& add) { ForEachGroupDown(keys_, add); });
+}
+
+void RankedValues::AddTo(KeyedValues* pooled) const {
+  if (!sorted_) {
+    RankedValues sorted = *this;
+    sorted.Sort();
+    return sorted.AddTo(pooled);
+  }
+  KeyedValues::Adder adder(pooled);
+  ForEachGroup(keys_, [&](const TieGroup& group) { adder.Add(group); });
 }
 
 int64_t RankKey(float x) {
@@ -136,18 +321,13 @@ int64_t RankKey(float x) {
   return kNumRankKeys - 1 - LowerHalfKey(std::max(1.0f - x, 0.0f));
 }
 
-void KeyedValues::Add(std::span<const TieGroup> groups) {
-  // Groups ascend, so those of one key follow each other: it is looked up once.
-  int64_t last = -1;
-  Bin* bin = nullptr;
-  for (const TieGroup& group : groups) {
-    const int64_t key = RankKey(static_cast<float>(group.confidence));
-    if (key != last) bin = &keys_[key];
-    last = key;
-    bin->count += group.count;
-    bin->correct += group.correct;
-    bin->confidence.Add(group.confidence * static_cast<double>(group.count));
-  }
+void KeyedValues::Adder::Add(const TieGroup& group) {
+  const int64_t key = RankKey(static_cast<float>(group.confidence));
+  if (key != key_) bin_ = &into_->keys_[key];
+  key_ = key;
+  bin_->count += group.count;
+  bin_->correct += group.correct;
+  bin_->confidence.Add(group.confidence * static_cast<double>(group.count));
 }
 
 std::vector<TieGroup> KeyedValues::Groups() const {
@@ -160,16 +340,17 @@ std::vector<TieGroup> KeyedValues::Groups() const {
   return groups;
 }
 
-void RankedSums::MergeCase(const RankedSums& other) { pooled_.Add(other.Groups()); }
-
-void RankedSums::Complete() {
-  sorted_ = Groups();
-  values_ = {};
+void RankedSums::MergeCase(const RankedSums& other) {
+  SEGCAL_DCHECK(other.pooled_.empty());
+  other.values_.AddTo(&pooled_);
 }
 
 std::vector<TieGroup> RankedSums::Groups() const {
-  if (!sorted_.empty()) return sorted_;
   return pooled_.empty() ? values_.Groups() : pooled_.Groups();
+}
+
+RankNumbers RankedSums::Numbers() const {
+  return pooled_.empty() ? values_.Numbers() : NumbersOfRanks(pooled_.Groups());
 }
 
 int64_t CountVoxels(std::span<const TieGroup> groups) {
@@ -182,74 +363,6 @@ int64_t CountWrong(std::span<const TieGroup> groups) {
   int64_t wrong = 0;
   for (const TieGroup& group : groups) wrong += Wrong(group);
   return wrong;
-}
-
-double KsError(std::span<const TieGroup> groups) {
-  double sum = 0.0;
-  double largest = 0.0;
-  for (const TieGroup& group : groups) {
-    sum += group.confidence * static_cast<double>(group.count) - static_cast<double>(group.correct);
-    largest = std::max(largest, std::fabs(sum));
-  }
-  return groups.empty() ? std::nan("") : largest / static_cast<double>(CountVoxels(groups));
-}
-
-double Auroc(std::span<const TieGroup> groups) {
-  const int64_t wrong = CountWrong(groups);
-  const int64_t right = CountVoxels(groups) - wrong;
-  if (wrong == 0 || right == 0) return std::nan("");
-  // Twice the pairs in which the right voxel is the more confident one; ties count half.
-  __int128 pairs = 0;
-  int64_t wrong_below = 0;
-  for (const TieGroup& group : groups) {
-    pairs += static_cast<__int128>(group.correct) * (2 * wrong_below + Wrong(group));
-    wrong_below += Wrong(group);
-  }
-  return static_cast<double>(pairs) /
-         (2.0 * static_cast<double>(wrong) * static_cast<double>(right));
-}
-
-double SuccessPrecision(std::span<const TieGroup> groups) {
-  return AveragePrecision(std::pair(groups.rbegin(), groups.rend()),
-                          [](const TieGroup& group) { return group.correct; });
-}
-
-double ErrorPrecision(std::span<const TieGroup> groups) {
-  return AveragePrecision(std::pair(groups.begin(), groups.end()), &Wrong);
-}
-
-double CorrectError(std::span<const TieGroup> groups) {
-  double sum = 0.0;
-  int64_t count = 0;
-  for (const TieGroup& group : groups) {
-    sum += static_cast<double>(group.correct) * (1.0 - group.confidence);
-    count += group.correct;
-  }
-  return count > 0 ? std::fabs(sum) / static_cast<double>(count) : std::nan("");
-}
-
-double WrongError(std::span<const TieGroup> groups) {
-  double sum = 0.0;
-  for (const TieGroup& group : groups) sum += static_cast<double>(Wrong(group)) * group.confidence;
-  const int64_t count = CountWrong(groups);
-  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
-}
-
-double RiskCoverageArea(std::span<const TieGroup> groups) {
-  if (groups.empty()) return std::nan("");
-  // Within a tie, errors are spread evenly: risk at rank k is (before + rate (k - accepted)) / k.
-  double sum = 0.0;
-  int64_t accepted = 0;
-  int64_t before = 0;
-  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
-    const int64_t wrong = Wrong(*group);
-    const double rate = static_cast<double>(wrong) / static_cast<double>(group->count);
-    const double offset = static_cast<double>(before) - rate * static_cast<double>(accepted);
-    sum += static_cast<double>(wrong) + offset * HarmonicDifference(accepted, group->count);
-    accepted += group->count;
-    before += wrong;
-  }
-  return std::max(sum, 0.0) / static_cast<double>(accepted);
 }
 
 std::vector<RiskRow> RiskCoverage(std::span<const TieGroup> groups, int64_t steps) {

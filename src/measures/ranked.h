@@ -18,20 +18,18 @@ struct TieGroup {
   int64_t correct = 0;
 };
 
-// Every confidence of a case with its correctness, 4 bytes each.
-class RankedValues {
- public:
-  void Add(float confidence, bool correct);
-  void Merge(const RankedValues& other);
-  void Pack(SumWriter* out) const;
-  void Unpack(SumReader* in);
-  // Sorts a copy: linear time.
-  std::vector<TieGroup> Groups() const;
-  int64_t size() const noexcept { return static_cast<int64_t>(keys_.size()); }
-
- private:
-  std::vector<uint32_t> keys_;  // bits of the float, then one bit for correct
+// What ranks tell of right and wrong. NaN without any voxel (of the kind a number is about), and
+// where a formula needs right and wrong ones and has not both.
+struct RankNumbers {
+  double ks_error = 0.0;            // (SL2)
+  double auroc = 0.0;               // (SL3)
+  double success_precision = 0.0;   // (SL4), right voxels to be found
+  double error_precision = 0.0;     // (SL4), wrong voxels to be found
+  double correct_error = 0.0;       // (SL9)
+  double wrong_error = 0.0;         // (SL10)
+  double risk_coverage_area = 0.0;  // (SL6)
 };
+RankNumbers NumbersOfRanks(std::span<const TieGroup> groups);
 
 // The 16-bit key that pooled confidences share: x and 1 - x to 2^-10 of themselves down to 2^-24
 // (SL1). Ascending with x.
@@ -41,7 +39,17 @@ int64_t RankKey(float x);
 // Voxels of many cases by key: the mean confidence of a key stands for its voxels.
 class KeyedValues {
  public:
-  void Add(std::span<const TieGroup> groups);
+  // What takes groups that ascend: those of one key follow each other, which is looked up once.
+  class Adder {
+   public:
+    explicit Adder(KeyedValues* into) : into_(into) {}
+    void Add(const TieGroup& group);
+
+   private:
+    KeyedValues* into_;
+    int64_t key_ = -1;
+    Bin* bin_ = nullptr;
+  };
   static constexpr auto SumFields() { return std::tuple(&KeyedValues::keys_); }
   std::vector<TieGroup> Groups() const;
   bool empty() const noexcept { return keys_.empty(); }
@@ -50,37 +58,52 @@ class KeyedValues {
   std::map<int64_t, Bin> keys_;
 };
 
+// Every confidence of a case with its correctness, 4 bytes each.
+class RankedValues {
+ public:
+  void Add(float confidence, bool correct);
+  // The labelled voxels of a tile.
+  void AddTile(const float* confidence, const uint16_t* predicted, const int32_t* labels);
+  void Merge(const RankedValues& other);
+  void Pack(SumWriter* out) const;
+  void Unpack(SumReader* in);
+  // Linear time. To be called once all are there: what follows then takes no copy.
+  void Sort();
+  // These take a sorted copy where Sort() has not been called.
+  std::vector<TieGroup> Groups() const;
+  RankNumbers Numbers() const;
+  void AddTo(KeyedValues* pooled) const;
+  int64_t size() const noexcept { return static_cast<int64_t>(keys_.size()); }
+
+ private:
+  std::vector<uint32_t> keys_;  // bits of the float, then one bit for correct
+  bool sorted_ = false;
+};
+
 // Values of one case, or once cases were pooled their keys.
 class RankedSums {
  public:
   void Add(float confidence, bool correct) { values_.Add(confidence, correct); }
+  void AddTile(const float* confidence, const uint16_t* predicted, const int32_t* labels) {
+    values_.AddTile(confidence, predicted, labels);
+  }
   static constexpr auto SumFields() {
     return std::tuple(&RankedSums::values_, &RankedSums::pooled_);
   }
   // Adds a case that is complete.
   void MergeCase(const RankedSums& other);
   // Sorts once what Groups() would sort at every call; nothing is added after it.
-  void Complete();
+  void Complete() { values_.Sort(); }
   std::vector<TieGroup> Groups() const;
+  RankNumbers Numbers() const;
 
  private:
   RankedValues values_;
   KeyedValues pooled_;
-  std::vector<TieGroup> sorted_;
 };
 
 int64_t CountVoxels(std::span<const TieGroup> groups);
 int64_t CountWrong(std::span<const TieGroup> groups);
-
-// NaN without any voxel (of the kind it is about), and where a formula needs right and wrong ones
-// and has not both.
-double KsError(std::span<const TieGroup> groups);           // (SL2)
-double Auroc(std::span<const TieGroup> groups);             // (SL3)
-double SuccessPrecision(std::span<const TieGroup> groups);  // (SL4), right voxels to be found
-double ErrorPrecision(std::span<const TieGroup> groups);    // (SL4), wrong voxels to be found
-double CorrectError(std::span<const TieGroup> groups);      // (SL9)
-double WrongError(std::span<const TieGroup> groups);        // (SL10)
-double RiskCoverageArea(std::span<const TieGroup> groups);  // (SL6)
 
 // Error rate of the most confident share of the voxels.
 struct RiskRow {

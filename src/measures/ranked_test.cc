@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/rng.h"
+#include "kernels/tile.h"
 
 namespace segcal {
 namespace {
@@ -53,6 +55,51 @@ TEST(RankedValues, GroupsAscendWhateverTheNumber) {
   }
 }
 
+// Twin: the same from a list of groups. Many ties and none, few values and enough to count.
+TEST(RankedValues, NumbersAreThoseOfTheGroups) {
+  for (const int64_t levels : {3, 1 << 22}) {
+    for (const int n : {0, 1, 2047, 30000}) {
+      RankedValues values;
+      for (const Sample& sample : RandomSamples(5, n, levels))
+        values.Add(sample.confidence, sample.correct);
+      const RankNumbers of_groups = NumbersOfRanks(values.Groups());
+      values.Sort();
+      const RankNumbers numbers = values.Numbers();
+      EXPECT_EQ(std::memcmp(&numbers, &of_groups, sizeof(numbers)), 0) << n << " of " << levels;
+    }
+  }
+}
+
+// Every confidence a case may have: the digits of the sort start at the lowest.
+TEST(RankedValues, GroupsAscendOverTheWholeRange) {
+  RankedValues values;
+  Rng rng(6, 0);
+  for (int i = 0; i < 5000; ++i)
+    values.Add(std::ldexp(static_cast<float>(rng.Uniform()), -static_cast<int>(rng.Below(140))),
+               rng.Below(2) == 0);
+  values.Add(0.0f, true);
+  const std::vector<TieGroup> groups = values.Groups();
+  EXPECT_EQ(CountVoxels(groups), 5001);
+  for (size_t i = 1; i < groups.size(); ++i)
+    ASSERT_LT(groups[i - 1].confidence, groups[i].confidence);
+}
+
+TEST(RankedValues, TakeTheLabelledVoxelsOfATile) {
+  alignas(64) float confidence[kTileVoxels];
+  alignas(64) uint16_t predicted[kTileVoxels];
+  alignas(64) int32_t labels[kTileVoxels];
+  RankedValues one_by_one;
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    confidence[v] = 0.5f + static_cast<float>(v % 50) * 0.01f;
+    predicted[v] = static_cast<uint16_t>(v % 3);
+    labels[v] = v % 5 == 0 ? kNoLabel : static_cast<int32_t>(v % 4);
+    if (labels[v] != kNoLabel) one_by_one.Add(confidence[v], labels[v] == predicted[v]);
+  }
+  RankedValues tile;
+  tile.AddTile(confidence, predicted, labels);
+  EXPECT_EQ(PackedSums(tile), PackedSums(one_by_one));
+}
+
 TEST(RankedValues, MergeWithItselfDoubles) {
   RankedValues values;
   values.Add(0.5f, true);
@@ -87,21 +134,21 @@ TEST(Auroc, IsTheShareOfPairsInOrder) {
                                                     : 0.0;
     }
   }
-  EXPECT_NEAR(Auroc(GroupsOf(samples)), won / pairs, 1e-15);
+  EXPECT_NEAR(NumbersOfRanks(GroupsOf(samples)).auroc, won / pairs, 1e-15);
 }
 
 TEST(Auroc, NeedsRightAndWrongVoxels) {
-  EXPECT_TRUE(std::isnan(Auroc(GroupsOf({{0.5f, true}, {0.7f, true}}))));
-  EXPECT_TRUE(std::isnan(Auroc(GroupsOf({{0.5f, false}}))));
-  EXPECT_TRUE(std::isnan(ErrorPrecision(GroupsOf({{0.5f, true}}))));
-  EXPECT_EQ(Auroc(GroupsOf({{0.5f, false}, {0.7f, true}})), 1.0);
+  EXPECT_TRUE(std::isnan(NumbersOfRanks(GroupsOf({{0.5f, true}, {0.7f, true}})).auroc));
+  EXPECT_TRUE(std::isnan(NumbersOfRanks(GroupsOf({{0.5f, false}})).auroc));
+  EXPECT_TRUE(std::isnan(NumbersOfRanks(GroupsOf({{0.5f, true}})).error_precision));
+  EXPECT_EQ(NumbersOfRanks(GroupsOf({{0.5f, false}, {0.7f, true}})).auroc, 1.0);
 }
 
 // By hand: thresholds 0.9 (1 of 1 right), 0.8 (1 of 2), 0.6 (2 of 3, 3 of 4 with the tie).
 TEST(AveragePrecision, OfAHandComputedRanking) {
   const auto groups = GroupsOf({{0.9f, true}, {0.8f, false}, {0.6f, true}, {0.6f, true}});
-  EXPECT_DOUBLE_EQ(SuccessPrecision(groups), (1.0 * 1.0 + 2.0 * 0.75) / 3.0);
-  EXPECT_DOUBLE_EQ(ErrorPrecision(groups), 1.0 / 3.0);
+  EXPECT_DOUBLE_EQ(NumbersOfRanks(groups).success_precision, (1.0 * 1.0 + 2.0 * 0.75) / 3.0);
+  EXPECT_DOUBLE_EQ(NumbersOfRanks(groups).error_precision, 1.0 / 3.0);
 }
 
 // Twin: every order of equal confidences is as good; the mean over many shuffles converges, and
@@ -116,15 +163,16 @@ TEST(RiskCoverageArea, IsTheMeanRiskOverRanks) {
     wrong += samples[k].correct ? 0.0 : 1.0;
     sum += wrong / static_cast<double>(k + 1);
   }
-  EXPECT_NEAR(RiskCoverageArea(GroupsOf(samples)), sum / 1000.0, 1e-13);
+  EXPECT_NEAR(NumbersOfRanks(GroupsOf(samples)).risk_coverage_area, sum / 1000.0, 1e-13);
 }
 
 TEST(RiskCoverageArea, SpreadsTheErrorsOfATieEvenly) {
-  EXPECT_DOUBLE_EQ(RiskCoverageArea(GroupsOf({{0.5f, true}, {0.5f, false}})), 0.5);
+  EXPECT_DOUBLE_EQ(NumbersOfRanks(GroupsOf({{0.5f, true}, {0.5f, false}})).risk_coverage_area, 0.5);
   // One certain voxel that is right, then a tie of two with one error: 0, 1/4, 1/3.
-  EXPECT_NEAR(RiskCoverageArea(GroupsOf({{1.0f, true}, {0.5f, true}, {0.5f, false}})),
-              (0.0 + 0.25 + 1.0 / 3.0) / 3.0,
-              1e-15);
+  EXPECT_NEAR(
+      NumbersOfRanks(GroupsOf({{1.0f, true}, {0.5f, true}, {0.5f, false}})).risk_coverage_area,
+      (0.0 + 0.25 + 1.0 / 3.0) / 3.0,
+      1e-15);
 }
 
 // Large ties go through a series; term by term is the twin.
@@ -137,7 +185,7 @@ TEST(RiskCoverageArea, OfLargeTiesMatchesTermByTerm) {
     for (int64_t i = 1; i <= group->count; ++i) sum += (before + rate * i) / ++rank;
     before += static_cast<long double>(group->count - group->correct);
   }
-  EXPECT_NEAR(RiskCoverageArea(groups), static_cast<double>(sum / rank), 1e-14);
+  EXPECT_NEAR(NumbersOfRanks(groups).risk_coverage_area, static_cast<double>(sum / rank), 1e-14);
 }
 
 TEST(RiskCoverage, EndsAtTheErrorRate) {
@@ -154,8 +202,8 @@ TEST(RiskCoverage, EndsAtTheErrorRate) {
 TEST(KsError, IsTheLargestCumulatedGap) {
   // Sorted: 0.25 wrong, 0.5 right, 1 wrong. Sums: 0.25, -0.25, 0.75.
   const auto groups = GroupsOf({{1.0f, false}, {0.25f, false}, {0.5f, true}});
-  EXPECT_DOUBLE_EQ(KsError(groups), 0.75 / 3.0);
-  EXPECT_TRUE(std::isnan(KsError({})));
+  EXPECT_DOUBLE_EQ(NumbersOfRanks(groups).ks_error, 0.75 / 3.0);
+  EXPECT_TRUE(std::isnan(NumbersOfRanks(std::span<const TieGroup>()).ks_error));
 }
 
 TEST(EqualMassBins, CutTheSortedVoxelsEvenly) {

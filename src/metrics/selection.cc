@@ -49,12 +49,11 @@ class SelectionAccumulator final : public ListedSums<SelectionAccumulator> {
 
   void Add(const EvalTile& tile) override {
     const int32_t* labels = labels_.Of(tile.labels);
+    sums_.AddTile(tile.confidence, tile.predicted, labels);
     for (int64_t v = 0; v < kTileVoxels; ++v) {
-      if (labels[v] == kNoLabel) continue;
-      const float confidence = tile.confidence[v];
-      const bool wrong = tile.predicted[v] != labels[v];
-      const bool reported = static_cast<double>(confidence) < detect_below_;
-      sums_.Add(confidence, !wrong);
+      const bool labelled = labels[v] != kNoLabel;
+      const bool wrong = labelled && tile.predicted[v] != labels[v];
+      const bool reported = labelled && static_cast<double>(tile.confidence[v]) < detect_below_;
       detection_.wrong += wrong ? 1 : 0;
       detection_.reported += reported ? 1 : 0;
       detection_.both += wrong && reported ? 1 : 0;
@@ -73,14 +72,14 @@ class SelectionAccumulator final : public ListedSums<SelectionAccumulator> {
   void Complete() override { sums_.Complete(); }
 
   std::vector<MetricValue> Finish() const override {
-    const std::vector<TieGroup> groups = sums_.Groups();
-    return {{"ks_ce", KsError(groups), {}},
-            {"auroc", Auroc(groups), {}},
-            {"aupr_error", ErrorPrecision(groups), {}},
-            {"aupr_success", SuccessPrecision(groups), {}},
-            {"aurc", RiskCoverageArea(groups), {}},
-            {"ece_correct", CorrectError(groups), {}},
-            {"ece_wrong", WrongError(groups), {}},
+    const RankNumbers ranks = sums_.Numbers();
+    return {{"ks_ce", ranks.ks_error, {}},
+            {"auroc", ranks.auroc, {}},
+            {"aupr_error", ranks.error_precision, {}},
+            {"aupr_success", ranks.success_precision, {}},
+            {"aurc", ranks.risk_coverage_area, {}},
+            {"ece_correct", ranks.correct_error, {}},
+            {"ece_wrong", ranks.wrong_error, {}},
             {"error_recall", detection_.Recall(), {}},
             {"error_precision", detection_.Precision(), {}}};
   }
