@@ -17,6 +17,8 @@ struct CaseDistances {
   // In the units of the spacing, if asked for; infinite everywhere without a boundary.
   std::vector<double> lengths;
 };
-CaseDistances SquaredCaseDistances(const CaseReader& reader, bool with_lengths);
+CaseDistances SquaredCaseDistances(const CaseReader& reader,
+                                   bool with_lengths,
+                                   int num_threads = 1);
 
 }  // namespace segcal

@@ -99,13 +99,20 @@ uint16_t LargestOther(const uint16_t* halves, int64_t num_classes, int64_t winne
 
 }  // namespace
 
-void KeepWinner(const uint16_t* decision, int64_t num_classes, float* probs) noexcept {
-  if (num_classes == 1) return;
-  alignas(64) float own[kTileVoxels];
+void KeepWinner(const uint16_t* decision,
+                int64_t num_classes,
+                float* probs,
+                float* winning) noexcept {
+  if (num_classes == 1) {
+    if (winning != nullptr) std::copy_n(probs, kTileVoxels, winning);
+    return;
+  }
+  alignas(64) float scratch[kTileVoxels];
   alignas(64) float rival[kTileVoxels];
+  float* own = winning != nullptr ? winning : scratch;
   SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, own, rival);
   for (int64_t v = 0; v < kTileVoxels; ++v) {
-    if (own[v] <= rival[v]) probs[decision[v] * kTileVoxels + v] = JustAbove(rival[v]);
+    if (own[v] <= rival[v]) own[v] = probs[decision[v] * kTileVoxels + v] = JustAbove(rival[v]);
   }
 }
 

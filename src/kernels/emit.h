@@ -10,7 +10,13 @@ namespace segcal {
 // The winner rule (definitions: preservation is about emitted values). Raises the probability of
 // decision[v] to m(1 + 2^-23), m the largest other value, where it is not already above m, so that
 // argmax(probs) = decision by any tie rule. m = 0 with q_win = 0 cannot happen: rows sum to one.
-void KeepWinner(const uint16_t* decision, int64_t num_classes, float* probs) noexcept;
+//
+// `winning` [kTileVoxels], aligned as tiles are (null: not wanted), gets the probability of the
+// decision, which is the largest then.
+void KeepWinner(const uint16_t* decision,
+                int64_t num_classes,
+                float* probs,
+                float* winning = nullptr) noexcept;
 
 // Rounds to float16 (nearest even) with the winner rule in float16: q_win >= next float16 above m.
 // keep_decision false rounds only. out is [num_classes][kTileVoxels] of IEEE half bits.

@@ -75,6 +75,23 @@ TEST(KeepWinner, MakesTheDecisionStrictlyLargest) {
   });
 }
 
+TEST(KeepWinner, TellsTheWinningProbability) {
+  for (const int64_t num_classes : {1, 2, 5}) {
+    AlignedArray<float> probs(num_classes * kTileVoxels);
+    AlignedArray<uint16_t> decision(kTileVoxels);
+    for (int64_t i = 0; i < num_classes * kTileVoxels; ++i) probs[i] = 0.25f;
+    for (int64_t v = 0; v < kTileVoxels; ++v) decision[v] = static_cast<uint16_t>(num_classes - 1);
+    probs[3] = 0.5f;  // of class 0, which wins only where it is alone
+    AlignedArray<float> winning(kTileVoxels);
+    KeepWinner(decision.data(), num_classes, probs.data(), winning.data());
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      EXPECT_EQ(winning[v], probs[(num_classes - 1) * kTileVoxels + v]);
+      for (int64_t c = 0; c + 1 < num_classes; ++c)
+        EXPECT_LT(probs[c * kTileVoxels + v], winning[v]);
+    }
+  }
+}
+
 TEST(KeepWinner, LeavesClearWinnersAlone) {
   RandomTile random(2, 5, kTileVoxels, 3.0);
   AlignedArray<float> probs(5 * kTileVoxels);

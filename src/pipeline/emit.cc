@@ -2,6 +2,7 @@
 #include "pipeline/emit.h"
 
 #include "kernels/emit.h"
+#include "kernels/scores.h"
 #include "kernels/softmax.h"
 
 namespace segcal {
@@ -13,6 +14,20 @@ void EmitTile(const BoundCalibrator& bound,
   bound.Apply(tile, out);
   if (properties.preserves != Preserves::kNone)
     KeepWinner(tile.decision, tile.num_classes, out.probs);
+}
+
+TopLabel EmitTopLabel(const BoundCalibrator& bound,
+                      const Properties& properties,
+                      const Tile& tile,
+                      const TileProbs& out,
+                      TopLabelBuffer* buffer) {
+  bound.Apply(tile, out);
+  if (properties.preserves != Preserves::kNone) {
+    KeepWinner(tile.decision, tile.num_classes, out.probs, buffer->confidence);
+    return {.confidence = buffer->confidence, .predicted = tile.decision};
+  }
+  TopLabelTile(out.probs, tile.num_classes, buffer->confidence, buffer->predicted);
+  return {.confidence = buffer->confidence, .predicted = buffer->predicted};
 }
 
 TileProbs EmitForUse(const BoundCalibrator& bound,

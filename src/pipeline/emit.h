@@ -14,6 +14,26 @@ void EmitTile(const BoundCalibrator& bound,
               const Tile& tile,
               const TileProbs& out);
 
+// The top label of what was emitted: [kTileVoxels], the largest probability and its class, ties to
+// the lowest.
+struct TopLabel {
+  const float* confidence = nullptr;
+  const uint16_t* predicted = nullptr;
+};
+
+// Memory of one worker for EmitTopLabel.
+struct TopLabelBuffer {
+  alignas(64) float confidence[kTileVoxels];
+  alignas(64) uint16_t predicted[kTileVoxels];
+};
+
+// EmitTile and the top label, which a decision that is kept makes known.
+TopLabel EmitTopLabel(const BoundCalibrator& bound,
+                      const Properties& properties,
+                      const Tile& tile,
+                      const TileProbs& out,
+                      TopLabelBuffer* buffer);
+
 // Memory of one worker for EmitForUse.
 struct EmitWorkspace {
   EmitBuffer calibrated;

@@ -12,7 +12,6 @@
 #include "core/throw.h"
 #include "data/case_distance.h"
 #include "data/reduce.h"
-#include "kernels/scores.h"
 #include "kernels/softmax.h"
 #include "pipeline/accumulators.h"
 #include "pipeline/aggregate.h"
@@ -133,8 +132,7 @@ class Evaluation {
     TileBuffer tile;
     EmitBuffer emit;
     alignas(64) double free_energy[kTileVoxels];
-    alignas(64) float confidence[kTileVoxels];
-    alignas(64) uint16_t predicted[kTileVoxels];
+    TopLabelBuffer top;
   };
 
   CaseState& OpenCase(int64_t c, const CaseReader& reader) {
@@ -147,7 +145,8 @@ class Evaluation {
             fitted.calibrator->Bind(reader, fitted.spec.pooling, MakeBindOptions(stream_)));
       }
       if (NeedsDistance(plan_.selection))
-        state.distances = SquaredCaseDistances(reader, NeedsLengths(plan_.selection));
+        state.distances =
+            SquaredCaseDistances(reader, NeedsLengths(plan_.selection), stream_.num_workers());
       state.context = context_;
       state.context.grid = MakeGrid(reader.shape(), reader.spacing());
       state.sums.emplace(stream_.num_workers(),
@@ -199,13 +198,13 @@ class Evaluation {
                       Workspace* work,
                       Accumulators* sums) {
     const TileProbs probs = work->emit.Reserve(tile.num_classes);
-    EmitTile(*state.bound[m], model.calibrator->properties(), tile, probs);
-    TopLabelTile(probs.probs, tile.num_classes, work->confidence, work->predicted);
+    const TopLabel top =
+        EmitTopLabel(*state.bound[m], model.calibrator->properties(), tile, probs, &work->top);
     sums->Add({.num_classes = tile.num_classes,
                .probs = probs.probs,
                .log_label = probs.log_label,
-               .confidence = work->confidence,
-               .predicted = work->predicted,
+               .confidence = top.confidence,
+               .predicted = top.predicted,
                .decision = tile.decision,
                .labels = tile.labels,
                .free_energy = work->free_energy,

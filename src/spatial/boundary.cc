@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spatial/boundary.h"
 
+#include <algorithm>
+#include <array>
+
 #include "core/check.h"
+#include "core/parallel.h"
 #include "kernels/tile.h"
 #include "spatial/distance.h"
 
@@ -34,16 +38,46 @@ void ForEachBorderVoxel(const VoxelGrid& grid, Visit&& visit) {
   }
 }
 
+// Rows that one thread marks at a time.
+constexpr int64_t kRowsAtOnce = 64;
+
+// Marks voxels of a row whose label differs from that of their neighbour in `others`; where one of
+// both has none there is no difference. Without branches, so that the compiler makes vectors of it.
+void MarkDifferent(const int32_t* labels, const int32_t* others, int64_t n, uint8_t* marks) {
+  static_assert(kNoLabel < 0);
+  for (int64_t x = 0; x < n; ++x) {
+    const bool differs = (labels[x] != others[x]) & ((labels[x] | others[x]) >= 0);
+    marks[x] = static_cast<uint8_t>(marks[x] | (differs ? 1 : 0));
+  }
+}
+
+// All neighbours of row `row` of the image, which has size[0] x size[1] rows.
+void MarkRow(const VoxelGrid& grid, int64_t row, const int32_t* labels, uint8_t* marks) {
+  const int64_t n = grid.size[2];
+  const int32_t* here = labels + row * n;
+  uint8_t* out = marks + row * n;
+  MarkDifferent(here, here + 1, n - 1, out);
+  MarkDifferent(here + 1, here, n - 1, out + 1);
+  const std::array<int64_t, 2> at = {row / grid.size[1], row % grid.size[1]};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t stride = grid.stride(axis);
+    if (at[axis] > 0) MarkDifferent(here, here - stride, n, out);
+    if (at[axis] + 1 < grid.size[axis]) MarkDifferent(here, here + stride, n, out);
+  }
+}
+
 }  // namespace
 
-std::vector<uint8_t> LabelBoundary(const VoxelGrid& grid, std::span<const int32_t> labels) {
+std::vector<uint8_t> LabelBoundary(const VoxelGrid& grid,
+                                   std::span<const int32_t> labels,
+                                   int num_threads) {
   SEGCAL_DCHECK(static_cast<int64_t>(labels.size()) == grid.num_voxels());
   std::vector<uint8_t> boundary(labels.size());
-  ForEachFace(grid, [&](int64_t v, int64_t u) {
-    const int32_t a = labels[static_cast<size_t>(v)];
-    const int32_t b = labels[static_cast<size_t>(u)];
-    if (a == b || a == kNoLabel || b == kNoLabel) return;
-    boundary[static_cast<size_t>(v)] = boundary[static_cast<size_t>(u)] = 1;
+  const int64_t rows = grid.size[0] * grid.size[1];
+  ParallelFor((rows + kRowsAtOnce - 1) / kRowsAtOnce, num_threads, [&](int64_t item, int) {
+    const int64_t end = std::min(rows, (item + 1) * kRowsAtOnce);
+    for (int64_t row = item * kRowsAtOnce; row < end; ++row)
+      MarkRow(grid, row, labels.data(), boundary.data());
   });
   return boundary;
 }
@@ -51,7 +85,7 @@ std::vector<uint8_t> LabelBoundary(const VoxelGrid& grid, std::span<const int32_
 std::vector<int32_t> SquaredBoundaryDistances(const VoxelGrid& grid,
                                               std::span<const int32_t> labels,
                                               int num_threads) {
-  return SquaredVoxelDistances(grid, LabelBoundary(grid, labels), num_threads);
+  return SquaredVoxelDistances(grid, LabelBoundary(grid, labels, num_threads), num_threads);
 }
 
 std::vector<uint8_t> FindSurface(const VoxelGrid& grid, std::span<const uint8_t> set) {

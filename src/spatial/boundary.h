@@ -12,7 +12,9 @@ namespace segcal {
 // Not zero where a voxel lies on the boundary between two labels: a face neighbour (4 in 2-D, 6 in
 // 3-D) has another label (BA1). Both sides are boundary; neither the border of the image nor a
 // neighbour without a label makes one, and voxels of kNoLabel are never boundary.
-std::vector<uint8_t> LabelBoundary(const VoxelGrid& grid, std::span<const int32_t> labels);
+std::vector<uint8_t> LabelBoundary(const VoxelGrid& grid,
+                                   std::span<const int32_t> labels,
+                                   int num_threads = 1);
 
 // Squared distance in voxels of every voxel to the label boundary (BA2), 0 on it; kNoSource
 // everywhere if the labels have no boundary.

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/check.h"
 #include "core/parallel.h"
 #include "core/throw.h"
+#include "kernels/distance_lines.h"
 
 namespace segcal {
 namespace {
@@ -31,16 +33,15 @@ int ThreadsFor(const VoxelGrid& grid, int num_threads) {
 int WorkersOf(int num_threads) { return num_threads > 0 ? num_threads : AvailableThreads(); }
 
 // Along the contiguous axis the nearest source is the last one seen, from the left or the right.
-template <class T>
-void TransformRow(const uint8_t* sources, int64_t n, double spacing, T* squared) {
+void TransformRow(const uint8_t* sources, int64_t n, double spacing, double* squared) {
   const auto square = [spacing](int64_t steps) {
     const double d = spacing * static_cast<double>(steps);
-    return static_cast<T>(d * d);
+    return d * d;
   };
   int64_t last = -1;
   for (int64_t x = 0; x < n; ++x) {
     if (sources[x] != 0) last = x;
-    squared[x] = last < 0 ? Far<T>() : square(x - last);
+    squared[x] = last < 0 ? kInfinity : square(x - last);
   }
   if (last < 0) return;
   int64_t next = last;
@@ -120,13 +121,16 @@ class Envelope {
   int64_t count_ = 0;
 };
 
-// A worker's memory: kDistanceLines lines before and after, and their envelope.
+// A worker's memory: kDistanceLines lines before and after, and their envelope. Lines lie a bit
+// more than their length apart: at a power of two they would evict each other.
 struct LineWorker {
   LineWorker(int64_t n, double spacing)
-      : before(static_cast<size_t>(kDistanceLines * n)),
-        after(static_cast<size_t>(n)),
+      : pitch(n + 8),
+        before(static_cast<size_t>(kDistanceLines * pitch)),
+        after(before.size()),
         envelope(n, spacing) {}
 
+  int64_t pitch;
   std::vector<double> before;
   std::vector<double> after;
   Envelope envelope;
@@ -135,18 +139,25 @@ struct LineWorker {
 // Transforms `lines` adjacent lines of n voxels `stride` apart, the first of which begins at `at`.
 template <class T>
 void TransformLines(T* at, int64_t lines, int64_t n, int64_t stride, LineWorker* worker) {
+  double* before = worker->before.data();
+  double* after = worker->after.data();
   for (int64_t p = 0; p < n; ++p) {
     for (int64_t i = 0; i < lines; ++i) {
       const T value = at[p * stride + i];
-      worker->before[static_cast<size_t>(i * n + p)] =
-          value == Far<T>() ? kInfinity : static_cast<double>(value);
+      before[i * worker->pitch + p] = value == Far<T>() ? kInfinity : static_cast<double>(value);
     }
   }
   for (int64_t i = 0; i < lines; ++i) {
-    if (!worker->envelope.Lower(&worker->before[static_cast<size_t>(i * n)], worker->after.data()))
-      continue;
-    for (int64_t p = 0; p < n; ++p) {
-      at[p * stride + i] = static_cast<T>(worker->after[static_cast<size_t>(p)]);
+    const int64_t first = i * worker->pitch;
+    // Without a source in reach, nothing changes.
+    if (!worker->envelope.Lower(before + first, after + first))
+      std::copy_n(before + first, n, after + first);
+  }
+  // All lines at a time, as they lie in memory.
+  for (int64_t p = 0; p < n; ++p) {
+    for (int64_t i = 0; i < lines; ++i) {
+      const double value = after[i * worker->pitch + p];
+      at[p * stride + i] = value == kInfinity ? Far<T>() : static_cast<T>(value);
     }
   }
 }
@@ -170,20 +181,80 @@ void TransformAxis(
   });
 }
 
-template <class T>
-std::vector<T> Transform(const VoxelGrid& grid,
-                         const std::array<double, 3>& spacing,
-                         std::span<const uint8_t> sources,
-                         int num_threads) {
-  SEGCAL_DCHECK(static_cast<int64_t>(sources.size()) == grid.num_voxels());
-  std::vector<T> squared(sources.size());
-  num_threads = ThreadsFor(grid, num_threads);
+std::vector<double> TransformLengths(const VoxelGrid& grid,
+                                     std::span<const uint8_t> sources,
+                                     int num_threads) {
+  std::vector<double> squared(sources.size());
   const int64_t row = grid.size[2];
   ParallelFor(grid.size[0] * grid.size[1], num_threads, [&](int64_t item, int) {
-    TransformRow(sources.data() + item * row, row, spacing[2], squared.data() + item * row);
+    TransformRow(sources.data() + item * row, row, grid.spacing[2], squared.data() + item * row);
   });
-  TransformAxis(grid, 1, spacing[1], num_threads, &squared);
-  TransformAxis(grid, 0, spacing[0], num_threads, &squared);
+  TransformAxis(grid, 1, grid.spacing[1], num_threads, &squared);
+  TransformAxis(grid, 0, grid.spacing[0], num_threads, &squared);
+  return squared;
+}
+
+// Axis 1 first, as many columns side by side as vectors have lanes.
+void ScanAllColumns(const VoxelGrid& grid,
+                    std::span<const uint8_t> sources,
+                    int num_threads,
+                    std::vector<int32_t>* squared) {
+  constexpr int64_t kColumns = 256;
+  const int64_t plane = grid.stride(0);
+  const int64_t width = grid.size[2];
+  const int64_t strips = (width + kColumns - 1) / kColumns;
+  ParallelFor(grid.size[0] * strips, num_threads, [&](int64_t item, int) {
+    const int64_t x = item % strips * kColumns;
+    const int64_t first = item / strips * plane + x;
+    ScanColumns(sources.data() + first,
+                std::min(kColumns, width - x),
+                grid.size[1],
+                width,
+                reinterpret_cast<uint32_t*>(squared->data() + first));
+  });
+}
+
+// A worker's memory for rows in voxels.
+struct RowWorker {
+  explicit RowWorker(int64_t n)
+      : row(static_cast<size_t>(n + 2 * kRowMargin), kFarSquared),
+        nearest(static_cast<size_t>(n + 64)),
+        lines(n, 1.0) {}
+
+  std::vector<uint32_t> row;
+  std::vector<uint32_t> nearest;
+  LineWorker lines;
+};
+
+// The row at `at`, of what ScanColumns has found: by looking to both sides where sources are near,
+// which most are, else by the envelope.
+void TransformColumnRow(int64_t n, int32_t* at, RowWorker* worker) {
+  uint32_t* row = worker->row.data() + kRowMargin;
+  std::memcpy(row, at, static_cast<size_t>(n) * sizeof(*row));
+  if (NearestInRow(row, n, worker->nearest.data())) {
+    std::memcpy(at, worker->nearest.data(), static_cast<size_t>(n) * sizeof(*at));
+    return;
+  }
+  std::transform(row, row + n, at, [](uint32_t squared) {
+    return squared == kFarSquared ? kNoSource : static_cast<int32_t>(squared);
+  });
+  TransformLines(at, 1, n, 1, &worker->lines);
+}
+
+std::vector<int32_t> TransformVoxels(const VoxelGrid& grid,
+                                     std::span<const uint8_t> sources,
+                                     int num_threads) {
+  std::vector<int32_t> squared(sources.size());
+  ScanAllColumns(grid, sources, num_threads, &squared);
+  constexpr int64_t kRows = 16;
+  const int64_t n = grid.size[2];
+  const int64_t rows = grid.size[0] * grid.size[1];
+  std::vector<RowWorker> workers(static_cast<size_t>(WorkersOf(num_threads)), RowWorker(n));
+  ParallelFor((rows + kRows - 1) / kRows, num_threads, [&](int64_t item, int worker) {
+    for (int64_t r = item * kRows; r < std::min(rows, (item + 1) * kRows); ++r)
+      TransformColumnRow(n, squared.data() + r * n, &workers[static_cast<size_t>(worker)]);
+  });
+  TransformAxis(grid, 0, 1.0, num_threads, &squared);
   return squared;
 }
 
@@ -202,13 +273,15 @@ std::vector<int32_t> SquaredVoxelDistances(const VoxelGrid& grid,
           grid.size[1],
           grid.size[2]);
   }
-  return Transform<int32_t>(grid, {1.0, 1.0, 1.0}, sources, num_threads);
+  SEGCAL_DCHECK(static_cast<int64_t>(sources.size()) == grid.num_voxels());
+  return TransformVoxels(grid, sources, ThreadsFor(grid, num_threads));
 }
 
 std::vector<double> SquaredDistances(const VoxelGrid& grid,
                                      std::span<const uint8_t> sources,
                                      int num_threads) {
-  return Transform<double>(grid, grid.spacing, sources, num_threads);
+  SEGCAL_DCHECK(static_cast<int64_t>(sources.size()) == grid.num_voxels());
+  return TransformLengths(grid, sources, ThreadsFor(grid, num_threads));
 }
 
 }  // namespace segcal
