@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cells.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,25 +17,6 @@ namespace segcal {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-void FindCellsKernel(
-    const float* x, int64_t count, const float* lower, const int32_t* guess, int32_t* cells) {
-  const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const auto scale = hn::Set(d, static_cast<float>(kCellGuesses));
-  for (int64_t v = 0; v < count; v += static_cast<int64_t>(hn::Lanes(d))) {
-    const auto value = hn::Abs(hn::Load(d, x + v));
-    const auto step = hn::ConvertTo(di, hn::Min(hn::Mul(value, scale), scale));
-    auto cell = hn::GatherIndex(di, guess, step);
-    for (;;) {
-      const auto next = hn::GatherIndex(d, lower + 1, cell);
-      const auto beyond = hn::Ge(value, next);
-      if (hn::AllFalse(d, beyond)) break;
-      cell = hn::Sub(cell, hn::VecFromMask(di, hn::RebindMask(di, beyond)));
-    }
-    hn::Store(cell, di, cells + v);
-  }
-}
 
 int64_t SplitRowKernel(const float* row,
                        int32_t class_index,
@@ -86,11 +71,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace segcal {
 
-HWY_EXPORT(FindCellsKernel);
 HWY_EXPORT(SplitRowKernel);
 
+std::vector<CellStep> MakeCellSteps(std::span<const float> lower) {
+  const auto cell_of = [&](float x) {
+    const auto above = std::upper_bound(lower.begin(), lower.end(), x);
+    return static_cast<int32_t>(above - lower.begin() - 1);
+  };
+  std::vector<CellStep> steps;
+  for (int64_t i = 0; i <= kCellGuesses; ++i) {
+    const float begin = static_cast<float>(i) / static_cast<float>(kCellGuesses);
+    const float end = static_cast<float>(i + 1) / static_cast<float>(kCellGuesses);
+    const float last =
+        i < kCellGuesses ? std::nextafter(end, 0.0f) : std::numeric_limits<float>::max();
+    steps.push_back({.first = cell_of(begin), .last = cell_of(last)});
+  }
+  return steps;
+}
+
+// Plain loads: gathers of vectors took twice as long.
 void FindCells(const float* x, int64_t count, const CellEdges& edges, int32_t* cells) noexcept {
-  SEGCAL_DISPATCH(FindCellsKernel)(x, count, edges.lower.data(), edges.guess.data(), cells);
+  for (int64_t v = 0; v < count; ++v) cells[v] = FindCell(std::fabs(x[v]), edges);
 }
 
 int64_t SplitRow(const float* row,

@@ -14,33 +14,32 @@
 namespace segcal {
 namespace {
 
-// Starts a few floats apart between others: more than one step from a guess.
-TEST(FindCells, MatchesItsScalarTwinOnEveryTarget) {
-  std::vector<float> lower = {0.0f, 1e-45f, 0.01f, 0.25f};
+// The cell by a search over all starts.
+int64_t SearchedCell(float x, const std::vector<float>& lower) {
+  return std::upper_bound(lower.begin(), lower.end(), x) - lower.begin() - 1;
+}
+
+// Starts a few floats apart, within a step and around its ends.
+TEST(FindCell, FindsWhatASearchFinds) {
+  std::vector<float> lower = {0.0f, 1e-45f, 0.01f, std::nextafter(0.25f, 0.0f), 0.25f};
   for (int i = 0; i < 3; ++i) lower.push_back(std::nextafter(lower.back(), 1.0f));
-  lower.insert(lower.end(), {0.7f, 1.0f, std::numeric_limits<float>::infinity()});
-  std::vector<int32_t> guess;
-  for (int64_t i = 0; i <= kCellGuesses; ++i) {
-    const float at = static_cast<float>(i) / static_cast<float>(kCellGuesses);
-    const auto above = std::upper_bound(lower.begin(), lower.end(), at);
-    guess.push_back(static_cast<int32_t>(above - lower.begin()) - 1);
+  lower.insert(lower.end(), {0.2504f, 0.7f, 1.0f, std::numeric_limits<float>::infinity()});
+  const std::vector<CellStep> steps = MakeCellSteps(lower);
+  const CellEdges edges{.lower = lower, .steps = steps};
+  std::vector<float> values = {std::nextafter(1.0f, 2.0f), 1.001f};
+  for (const float start : lower) {
+    if (std::isfinite(start))
+      values.insert(values.end(),
+                    {start, std::nextafter(start, 0.0f), std::nextafter(start, 2.0f)});
   }
-  const CellEdges edges{.lower = lower, .guess = guess};
-  alignas(64) float x[kTileVoxels];
   Rng rng(3, 0);
-  for (int64_t v = 0; v < kTileVoxels; ++v) x[v] = static_cast<float>(rng.Uniform());
-  std::copy(lower.begin(), lower.end() - 1, x);
-  x[20] = std::nextafter(1.0f, 2.0f);
-  x[21] = std::nextafter(0.25f, 0.0f);
-  const std::string before = ActiveTarget();
-  for (const std::string& target : SupportedTargets()) {
-    PinTarget(target);
-    alignas(64) int32_t cells[kTileVoxels];
-    FindCells(x, kTileVoxels, edges, cells);
-    for (int64_t v = 0; v < kTileVoxels; ++v)
-      EXPECT_EQ(cells[v], FindCell(x[v], edges)) << target << v;
-  }
-  PinTarget(before);
+  for (int i = 0; i < 5000; ++i) values.push_back(static_cast<float>(rng.Uniform()));
+  for (int i = 0; i < 5000; ++i)
+    values.push_back(0.25f + 0.001f * static_cast<float>(rng.Uniform()));
+  std::vector<int32_t> cells(values.size());
+  FindCells(values.data(), std::ssize(values), edges, cells.data());
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(cells[i], SearchedCell(values[i], lower)) << values[i];
 }
 
 // Every instruction set of this machine against one voxel after the other.

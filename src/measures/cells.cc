@@ -35,12 +35,8 @@ CellGrid::CellGrid(const std::vector<BinRule>& rules) {
   }
   std::sort(lower_.begin(), lower_.end());
   lower_.erase(std::unique(lower_.begin(), lower_.end()), lower_.end());
-  for (int64_t i = 0; i <= kCellGuesses; ++i) {
-    const float x = static_cast<float>(i) / static_cast<float>(kCellGuesses);
-    const auto above = std::upper_bound(lower_.begin(), lower_.end(), x);
-    guess_.push_back(static_cast<int32_t>(above - lower_.begin() - 1));
-  }
   lower_.push_back(std::numeric_limits<float>::infinity());
+  steps_ = MakeCellSteps(lower_);
 }
 
 std::shared_ptr<const CellGrid> CellGrid::Make(const std::vector<BinRule>& further) {
@@ -90,17 +86,27 @@ void CellSums::Add(int64_t group, float x, bool correct) {
   Count(group * grid_->num_cells() + FindCell(x, grid_->edges()), 0, x, correct);
 }
 
+void CellSums::AddTile(const int32_t* groups,
+                       const int32_t* cells,
+                       const float* confidence,
+                       const uint16_t* predicted,
+                       const int32_t* labels) {
+  const int64_t num_cells = grid_->num_cells();
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    if (groups[v] < 0) continue;
+    const size_t lane = static_cast<size_t>(v) % kLanes;
+    Count(groups[v] * num_cells + cells[v], lane, confidence[v], predicted[v] == labels[v]);
+  }
+}
+
 void CellSums::AddTopLabel(const float* confidence,
                            const uint16_t* predicted,
                            const int32_t* labels) {
-  alignas(64) int32_t cells[kTileVoxels];
+  int32_t cells[kTileVoxels];
   FindCells(confidence, kTileVoxels, grid_->edges(), cells);
-  const int64_t num_cells = grid_->num_cells();
-  for (int64_t v = 0; v < kTileVoxels; ++v) {
-    if (labels[v] == kNoLabel) continue;
-    const size_t lane = static_cast<size_t>(v) % kLanes;
-    Count(predicted[v] * num_cells + cells[v], lane, confidence[v], predicted[v] == labels[v]);
-  }
+  int32_t groups[kTileVoxels];
+  for (int64_t v = 0; v < kTileVoxels; ++v) groups[v] = labels[v] == kNoLabel ? -1 : predicted[v];
+  AddTile(groups, cells, confidence, predicted, labels);
 }
 
 void CellSums::AddRow(int64_t group, const float* row, int32_t class_index, const int32_t* labels) {

@@ -19,7 +19,7 @@ class CellGrid {
   // Shared where no further rule is needed.
   static std::shared_ptr<const CellGrid> Make(const std::vector<BinRule>& further);
 
-  CellEdges edges() const noexcept { return {.lower = lower_, .guess = guess_}; }
+  CellEdges edges() const noexcept { return {.lower = lower_, .steps = steps_}; }
   int64_t num_cells() const noexcept { return static_cast<int64_t>(lower_.size()) - 1; }
   float lower(int64_t cell) const { return lower_[static_cast<size_t>(cell)]; }
   // Where the cells next to zero end.
@@ -32,7 +32,7 @@ class CellGrid {
   explicit CellGrid(const std::vector<BinRule>& rules);
 
   std::vector<float> lower_;  // of every cell, and infinity
-  std::vector<int32_t> guess_;
+  std::vector<CellStep> steps_;
 };
 
 // Sums of one cell and group, in a list of the cells that hold something.
@@ -49,6 +49,13 @@ class CellSums {
   CellSums(std::shared_ptr<const CellGrid> grid, int64_t num_groups);
 
   void Add(int64_t group, float x, bool correct);
+  // The voxels of a tile by their groups, negative: left out, and the cells of their confidence
+  // (FindCells); correct are those predicted as they are labelled.
+  void AddTile(const int32_t* groups,
+               const int32_t* cells,
+               const float* confidence,
+               const uint16_t* predicted,
+               const int32_t* labels);
   // The labelled voxels of a tile by confidence; their group is the predicted class.
   void AddTopLabel(const float* confidence, const uint16_t* predicted, const int32_t* labels);
   // A row of one class against the rest (kernels/cells.h); `labels` [kTileVoxels].

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "kernels/distances.h"
 #include "measures/calibration_options.h"
 #include "measures/cells.h"
 #include "measures/diagram.h"
@@ -44,19 +44,30 @@ struct DistanceSum {
   }
 };
 
-// A distance in voxels or in units of the spacing; infinite where a case has no boundary.
-double Squared(int32_t voxels) {
-  return voxels == kNoSource ? std::numeric_limits<double>::infinity()
-                             : static_cast<double>(voxels);
+// Where a case has no boundary: the lower end of the last band.
+constexpr double kUnknownDistance = kBandEdges.back();
+
+// Band and distance from the boundary of every voxel of a tile.
+struct TileBands {
+  alignas(64) double distance[kTileVoxels];
+  int32_t band[kTileVoxels];
+};
+void FindInVoxels(const int32_t* squared, TileBands* out) {
+  DistanceTile(squared, kUnknownDistance, out->distance);
+  for (int64_t v = 0; v < kTileVoxels; ++v) out->band[v] = FindBandInVoxels(squared[v]);
+}
+void FindInLengths(const double* squared, TileBands* out) {
+  for (int64_t v = 0; v < kTileVoxels; ++v) {
+    out->distance[v] = std::isinf(squared[v]) ? kUnknownDistance : std::sqrt(squared[v]);
+    out->band[v] = static_cast<int32_t>(FindBand(squared[v]));
+  }
 }
 
-// Where a case has no boundary: the lower end of the last band.
-double MeanDistance(double squared) {
-  return std::isinf(squared) ? kBandEdges.back() : std::sqrt(squared);
-}
+// Marks a voxel that is in no group.
+constexpr int32_t kNoGroup = -1;
 
 // Groups of the region All: its part Boundary, and the rest.
-enum RegionGroup : int64_t { kAtBoundary, kElsewhere, kNumRegionGroups };
+enum RegionGroup : int32_t { kAtBoundary, kElsewhere, kNumRegionGroups };
 
 // Calibration by distance from the label boundary, docs/methods/boundary_ece.md, and in the regions
 // Boundary and All, docs/methods/regions.md.
@@ -73,19 +84,28 @@ class BoundaryAccumulator final : public ListedSums<BoundaryAccumulator> {
 
   void Add(const EvalTile& tile) override {
     const int32_t* labels = labels_.Of(tile.labels);
-    for (int64_t v = 0; v < kTileVoxels; ++v) {
-      if (labels[v] == kNoLabel) continue;
-      const int32_t in_voxels = tile.squared_distance[v];
-      const double squared = physical_ ? tile.squared_length[v] : Squared(in_voxels);
-      const int64_t band = FindBand(squared);
-      const float confidence = tile.confidence[v];
-      const bool correct = tile.predicted[v] == labels[v];
-      sums_.Add(band * num_classes_ + tile.predicted[v], confidence, correct);
-      if (InAllRegion(labels[v], in_voxels, background_))
-        regions_.Add(InBoundaryRegion(in_voxels) ? kAtBoundary : kElsewhere, confidence, correct);
-      distances_[static_cast<size_t>(band)].pending += MeanDistance(squared);
-      without_boundary_ += in_voxels == kNoSource ? 1 : 0;
+    TileBands bands;
+    if (physical_) {
+      FindInLengths(tile.squared_length, &bands);
+    } else {
+      FindInVoxels(tile.squared_distance, &bands);
     }
+    int32_t groups[kTileVoxels];
+    int32_t regions[kTileVoxels];
+    const auto num_classes = static_cast<int32_t>(num_classes_);
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      const int32_t in_voxels = tile.squared_distance[v];
+      const bool labelled = labels[v] != kNoLabel;
+      groups[v] = labelled ? bands.band[v] * num_classes + tile.predicted[v] : kNoGroup;
+      const int32_t region = InBoundaryRegion(in_voxels) ? kAtBoundary : kElsewhere;
+      regions[v] = InAllRegion(labels[v], in_voxels, background_) ? region : kNoGroup;
+      without_boundary_ += labelled && in_voxels == kNoSource ? 1 : 0;
+    }
+    int32_t cells[kTileVoxels];
+    FindCells(tile.confidence, kTileVoxels, sums_.grid().edges(), cells);
+    sums_.AddTile(groups, cells, tile.confidence, tile.predicted, labels);
+    regions_.AddTile(regions, cells, tile.confidence, tile.predicted, labels);
+    AddDistances(labels, bands);
   }
 
   void Flush() override {
@@ -144,6 +164,18 @@ class BoundaryAccumulator final : public ListedSums<BoundaryAccumulator> {
   }
 
  private:
+  // In the order of the voxels; a sum in memory would wait for itself at every voxel.
+  void AddDistances(const int32_t* labels, const TileBands& bands) {
+    std::array<double, kNumBands> sums;
+    for (size_t k = 0; k < sums.size(); ++k) sums[k] = distances_[k].pending;
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      const double distance = labels[v] == kNoLabel ? 0.0 : bands.distance[v];
+      for (size_t k = 0; k < sums.size(); ++k)
+        sums[k] += bands.band[v] == static_cast<int32_t>(k) ? distance : 0.0;
+    }
+    for (size_t k = 0; k < sums.size(); ++k) distances_[k].pending = sums[k];
+  }
+
   std::vector<Bin> BinsOfBand(int64_t band) const {
     std::vector<Bin> bins(BinStarts(rule_).size());
     for (int64_t c = 0; c < num_classes_; ++c) {

@@ -19,4 +19,12 @@ constexpr int64_t FindBand(double squared_distance) noexcept {
   return band;
 }
 
+// The same in voxels; "no boundary" is above all edges.
+constexpr int32_t FindBandInVoxels(int32_t squared_distance) noexcept {
+  int32_t band = 0;
+  for (const double edge : kBandEdges)
+    band += squared_distance >= static_cast<int32_t>(edge * edge) ? 1 : 0;
+  return band;
+}
+
 }  // namespace segcal
