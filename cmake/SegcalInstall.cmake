@@ -20,7 +20,7 @@ install(FILES LICENSE TYPE DOC COMPONENT Runtime)
 get_target_property(segcal_type segcal TYPE)
 if(segcal_type STREQUAL "STATIC_LIBRARY")
   set(SEGCAL_IS_STATIC TRUE)
-  set(SEGCAL_PC_REQUIRES "Requires: fmt libhwy libjpeg libpng zlib")
+  set(SEGCAL_PC_REQUIRES "Requires: fmt libdeflate libhwy libjpeg libpng zlib")
   set(SEGCAL_PC_LIBS "-lsegcal -pthread")
 else()
   set(SEGCAL_IS_STATIC FALSE)
@@ -36,6 +36,7 @@ write_basic_package_version_file(${segcal_generated}/segcal-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${segcal_generated}/segcal-config.cmake
               ${segcal_generated}/segcal-config-version.cmake
+              cmake/Findlibdeflate.cmake
         DESTINATION ${segcal_cmake_dir} COMPONENT Development)
 
 # Relative to the .pc file, so that an installed tree can be moved.

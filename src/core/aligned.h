@@ -31,6 +31,9 @@ class AlignedBuffer {
     return data_.get();
   }
 
+  // What Reserve has given last.
+  std::byte* Get() const noexcept { return data_.get(); }
+
  private:
   static constexpr std::align_val_t kCacheLine{64};
   static constexpr std::align_val_t kHugePage{size_t{2} << 20};

@@ -144,6 +144,18 @@ OutputFile::~OutputFile() {
 
 void OutputFile::WriteAt(int64_t offset, std::span<const std::byte> data) {
   WriteFully(fd_, path_, offset, data);
+  // The disk begins while more is computed: Commit would wait for all of it. A hint, no promise.
+  constexpr int64_t kWorthwhile = int64_t{16} << 20;
+  const int64_t written = unsynced_.fetch_add(std::ssize(data)) + std::ssize(data);
+  if (written < kWorthwhile) return;
+  if (unsynced_.exchange(0) < kWorthwhile) return;  // another thread was faster
+  ::sync_file_range(fd_, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+void OutputFile::MakeRoom(int64_t size) {
+  if (size > 0 && ::fallocate(fd_, 0, 0, size) == 0) return;
+  if (size > 0 && errno == ENOSPC) ThrowErrno(path_, "make room");
+  if (::ftruncate(fd_, size) != 0) ThrowErrno(path_, "make room");
 }
 
 void OutputFile::Append(std::span<const std::byte> data) {

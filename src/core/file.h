@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,6 +48,9 @@ class OutputFile {
 
   void WriteAt(int64_t offset, std::span<const std::byte> data);
   void Append(std::span<const std::byte> data);  // after the last appended byte
+  // Makes the file `size` bytes long, the new ones zero, with its place on disk where the file
+  // system can say at once whether there is one.
+  void MakeRoom(int64_t size);
   void Commit();
   int fd() const noexcept { return fd_; }
   const std::string& path() const noexcept { return path_; }
@@ -57,6 +61,7 @@ class OutputFile {
   bool has_name_ = false;  // the temporary one
   int fd_ = -1;
   int64_t appended_ = 0;
+  std::atomic<int64_t> unsynced_{0};  // bytes written since the disk was last set to work
 };
 
 // Whether there is a regular file or a folder of that name; not where that cannot be told.

@@ -91,6 +91,8 @@ struct WriteOptions {
   // (empty: the system's).
   int64_t memory_limit = int64_t{256} << 20;
   std::string cache_dir;
+  // That may encode at Commit; the bytes do not depend on it.
+  int threads = 1;
 };
 
 // One file format: everything the rest of the program knows about it.

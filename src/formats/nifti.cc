@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/throw.h"
+#include "formats/deflate_blocks.h"
+#include "formats/inflate_whole.h"
 #include "formats/nifti_header.h"
 #include "formats/storage.h"
 
@@ -124,6 +126,43 @@ std::unique_ptr<Array> OpenPlain(InputFile file, const NiftiHeader& header, Arra
   return MakeFileArray(name, std::move(info), std::move(file), header.data_offset, header.swap);
 }
 
+// All of a compressed file at once; null where memory does not allow it or the file is not what it
+// should be, which decoding it bit by bit then explains.
+std::unique_ptr<Array> OpenAtOnce(const InputFile& file,
+                                  const NiftiHeader& header,
+                                  const ArrayInfo& info,
+                                  const OpenOptions& options) {
+  const int64_t stored_bytes = file.size();
+  int64_t bytes = CheckedNumBytes(file.path(), info);
+  if (__builtin_add_overflow(bytes, header.data_offset, &bytes) ||
+      bytes > options.memory_limit - stored_bytes)
+    return nullptr;
+  AlignedBuffer stored;
+  const std::span<std::byte> from(stored.Reserve(stored_bytes), static_cast<size_t>(stored_bytes));
+  file.ReadAt(0, from);
+  AlignedBuffer decoded;
+  const std::span<std::byte> to(decoded.Reserve(bytes), static_cast<size_t>(bytes));
+  if (!InflateWhole(from, Compression::kGzip, to)) return nullptr;
+  return MakeMemoryArray(file.path(), info, std::move(decoded), header.data_offset, header.swap);
+}
+
+std::unique_ptr<Array> OpenCompressed(const InputFile& file,
+                                      const NiftiHeader& header,
+                                      int64_t header_bytes,
+                                      const ArrayInfo& info,
+                                      ByteStream* after_header,
+                                      const OpenOptions& options) {
+  const std::string& path = file.path();
+  const int64_t bytes = CheckedNumBytes(path, info);
+  RequirePossibleSize(path, bytes, file.size());
+  if (auto array = OpenAtOnce(file, header, info, options)) return array;
+  Skip(after_header, path, header.data_offset - header_bytes);
+  Spool spool(path, options.memory_limit, options.cache_dir);
+  Fill(&spool, after_header, path, bytes);
+  RequireEnd(after_header, path);
+  return spool.TakeArray(info, header.swap);
+}
+
 std::unique_ptr<Array> OpenNifti(const std::string& path, const OpenOptions& options) {
   InputFile file(path);
   const std::unique_ptr<ByteStream> stream = Decoded(file);
@@ -131,18 +170,9 @@ std::unique_ptr<Array> OpenNifti(const std::string& path, const OpenOptions& opt
   const NiftiHeader header = ReadNiftiHeader(stream.get(), path, &header_bytes);
   const ArrayInfo info = NiftiArrayInfo(header, path);
   CheckPromise(options, path, header.slope == 0.0 ? info : ScaledInfo(info));
-  std::unique_ptr<Array> array;
-  if (IsGzip(file)) {
-    const int64_t bytes = CheckedNumBytes(path, info);
-    RequirePossibleSize(path, bytes, file.size());
-    Skip(stream.get(), path, header.data_offset - header_bytes);
-    Spool spool(path, options.memory_limit, options.cache_dir);
-    Fill(&spool, stream.get(), path, bytes);
-    RequireEnd(stream.get(), path);
-    array = spool.TakeArray(info, header.swap);
-  } else {
-    array = OpenPlain(std::move(file), header, info);
-  }
+  std::unique_ptr<Array> array =
+      IsGzip(file) ? OpenCompressed(file, header, header_bytes, info, stream.get(), options)
+                   : OpenPlain(std::move(file), header, info);
   if (header.slope == 0.0) return array;
   return std::make_unique<ScaledArray>(std::move(array), header.slope, header.inter);
 }
@@ -184,13 +214,6 @@ void SetGeometry(const std::string& path,
   if (header->dim[0] <= 3 && reference.dim[0] <= 3) header->dim[0] = reference.dim[0];
 }
 
-void EncodeGzip(const Bytes& head, const Spool& elements, OutputFile* file) {
-  DeflateSink sink(file, Compression::kGzip);
-  sink.Write(head);
-  elements.ForEachChunk([&](std::span<const std::byte> chunk) { sink.Write(chunk); });
-  sink.Finish();
-}
-
 std::unique_ptr<ArrayWriter> CreateNifti(const std::string& path,
                                          const ArrayInfo& info,
                                          const WriteOptions& options) {
@@ -203,8 +226,9 @@ std::unique_ptr<ArrayWriter> CreateNifti(const std::string& path,
   const Bytes head = EncodeNiftiHeader(header);
   const bool gzip = path.ends_with('z') || path.ends_with('Z');
   if (!gzip) return MakeDirectWriter(path, info, head, {});
-  return MakeSpoolWriter(path, info, options, [head](const Spool& elements, OutputFile* file) {
-    EncodeGzip(head, elements, file);
+  const int threads = options.threads;
+  return MakeSpoolWriter(path, info, options, [=](const Spool& elements, OutputFile* file) {
+    GzipInBlocks(head, elements, threads, file);
   });
 }
 

@@ -57,15 +57,23 @@ bool SniffNpy(const unsigned char* head, int64_t size) noexcept {
 
 }  // namespace
 
+NpyHeader ReadCheckedHeader(ByteStream* stream,
+                            const std::string& name,
+                            int64_t size,
+                            const OpenOptions& options) {
+  const NpyHeader header = ReadNpyHeader(stream, name);
+  CheckSize(name, header, size);
+  CheckPromise(options, name, header.info);
+  return header;
+}
+
 std::unique_ptr<Array> OpenNpyInPlace(const std::string& name,
                                       InputFile file,
                                       int64_t offset,
                                       int64_t size,
                                       const OpenOptions& options) {
   FileStream stream(file, offset, size);
-  const NpyHeader header = ReadNpyHeader(&stream, name);
-  CheckSize(name, header, size);
-  CheckPromise(options, name, header.info);
+  const NpyHeader header = ReadCheckedHeader(&stream, name, size, options);
   std::unique_ptr<Array> array = MakeFileArray(
       name, StoredInfo(header), std::move(file), offset + header.header_bytes, header.swap);
   return NeedsTransposition(header) ? Transposed(std::move(array), options) : std::move(array);
@@ -75,13 +83,22 @@ std::unique_ptr<Array> OpenNpyStream(const std::string& name,
                                      ByteStream* stream,
                                      int64_t size,
                                      const OpenOptions& options) {
-  const NpyHeader header = ReadNpyHeader(stream, name);
-  CheckSize(name, header, size);
-  CheckPromise(options, name, header.info);
+  const NpyHeader header = ReadCheckedHeader(stream, name, size, options);
   Spool spool(name, options.memory_limit, options.cache_dir);
   Fill(&spool, stream, name, header.data_bytes);
   RequireEnd(stream, name);
   std::unique_ptr<Array> array = spool.TakeArray(StoredInfo(header), header.swap);
+  return NeedsTransposition(header) ? Transposed(std::move(array), options) : std::move(array);
+}
+
+std::unique_ptr<Array> OpenNpyInMemory(const std::string& name,
+                                       AlignedBuffer image,
+                                       int64_t size,
+                                       const OpenOptions& options) {
+  MemoryStream stream({image.Get(), static_cast<size_t>(size)});
+  const NpyHeader header = ReadCheckedHeader(&stream, name, size, options);
+  std::unique_ptr<Array> array =
+      MakeMemoryArray(name, StoredInfo(header), std::move(image), header.header_bytes, header.swap);
   return NeedsTransposition(header) ? Transposed(std::move(array), options) : std::move(array);
 }
 

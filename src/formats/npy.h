@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/aligned.h"
 #include "core/file.h"
 #include "formats/array.h"
 #include "formats/bytes.h"
@@ -25,6 +26,12 @@ struct NpyHeader {
 // Reads the header at the start of a stream and leaves the stream at the first element.
 NpyHeader ReadNpyHeader(ByteStream* stream, const std::string& name);
 
+// The same, and checks that the whole image has `size` bytes and what the options promise.
+NpyHeader ReadCheckedHeader(ByteStream* stream,
+                            const std::string& name,
+                            int64_t size,
+                            const OpenOptions& options);
+
 // Parses the dictionary of a header, a Python literal, into dtype, byte order, axis order and
 // shape.
 NpyHeader ParseNpyDictionary(std::string_view text, const std::string& name);
@@ -41,6 +48,12 @@ std::unique_ptr<Array> OpenNpyStream(const std::string& name,
                                      ByteStream* stream,
                                      int64_t size,
                                      const OpenOptions& options);
+
+// The same of a whole .npy image that is in memory: the first `size` bytes of a buffer.
+std::unique_ptr<Array> OpenNpyInMemory(const std::string& name,
+                                       AlignedBuffer image,
+                                       int64_t size,
+                                       const OpenOptions& options);
 
 // Header of a version 1.0, C order, native-order file, padded so that the data is 64-byte aligned.
 Bytes EncodeNpyHeader(const std::string& name, const ArrayInfo& info);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <memory>
@@ -8,6 +7,8 @@
 #include <utility>
 
 #include "core/throw.h"
+#include "formats/deflate_blocks.h"
+#include "formats/inflate_whole.h"
 #include "formats/npy.h"
 #include "formats/storage.h"
 #include "formats/zip.h"
@@ -26,23 +27,15 @@ class CrcStream : public ByteStream {
   explicit CrcStream(ByteStream* source) : source_(source) {}
   size_t Read(std::span<std::byte> out) override {
     const size_t got = source_->Read(out);
-    crc_ = crc32_z(crc_, reinterpret_cast<const Bytef*>(out.data()), got);
+    crc_ = Crc32(crc_, out.first(got));
     return got;
   }
-  uint32_t crc() const noexcept { return static_cast<uint32_t>(crc_); }
+  uint32_t crc() const noexcept { return crc_; }
 
  private:
   ByteStream* source_;
-  uLong crc_ = 0;
+  uint32_t crc_ = 0;
 };
-
-uint32_t ComputeCrc(ByteStream* stream) {
-  CrcStream sum(stream);
-  Bytes chunk(size_t{1} << 18);
-  while (sum.Read(chunk) == chunk.size()) {
-  }
-  return sum.crc();
-}
 
 // A member's name without the suffix numpy adds.
 std::string_view MemberKey(const ZipMember& member) {
@@ -138,11 +131,25 @@ std::unique_ptr<Array> OpenStored(const std::string& name,
           member.bytes);
   }
   const int64_t offset = ZipDataOffset(file, member);
-  if (options.verify) {
-    FileStream stream(file, offset, member.bytes);
-    CheckCrc(name, member, ComputeCrc(&stream));
-  }
+  if (options.verify) CheckCrc(name, member, FileCrc32(file, offset, member.bytes, 1));
   return OpenNpyInPlace(name, std::move(file), offset, member.bytes, options);
+}
+
+// All of a deflated member at once; null where memory does not allow it or the member is not what
+// it should be, which decoding it bit by bit then explains.
+std::unique_ptr<Array> OpenAtOnce(const std::string& name,
+                                  const InputFile& file,
+                                  const ZipMember& member,
+                                  const OpenOptions& options) {
+  if (member.bytes + member.stored_bytes > options.memory_limit) return nullptr;
+  AlignedBuffer stored;
+  const std::span<std::byte> from(stored.Reserve(member.stored_bytes),
+                                  static_cast<size_t>(member.stored_bytes));
+  file.ReadAt(ZipDataOffset(file, member), from);
+  AlignedBuffer decoded;
+  const std::span<std::byte> to(decoded.Reserve(member.bytes), static_cast<size_t>(member.bytes));
+  if (!InflateWhole(from, Compression::kDeflate, to) || Crc32(0, to) != member.crc) return nullptr;
+  return OpenNpyInMemory(name, std::move(decoded), member.bytes, options);
 }
 
 std::unique_ptr<Array> OpenDeflated(const std::string& name,
@@ -150,10 +157,19 @@ std::unique_ptr<Array> OpenDeflated(const std::string& name,
                                     const ZipMember& member,
                                     const OpenOptions& options) {
   RequirePossibleSize(name, member.bytes, member.stored_bytes);
-  auto stored =
-      std::make_unique<FileStream>(file, ZipDataOffset(file, member), member.stored_bytes);
-  InflateStream decoded(name, std::move(stored), Compression::kDeflate);
-  CrcStream sum(&decoded);
+  const auto decoded = [&] {
+    auto stored =
+        std::make_unique<FileStream>(file, ZipDataOffset(file, member), member.stored_bytes);
+    return InflateStream(name, std::move(stored), Compression::kDeflate);
+  };
+  {
+    // A shape that is refused is not decoded.
+    InflateStream head = decoded();
+    ReadCheckedHeader(&head, name, member.bytes, options);
+  }
+  if (auto array = OpenAtOnce(name, file, member, options)) return array;
+  InflateStream stream = decoded();
+  CrcStream sum(&stream);
   std::unique_ptr<Array> array = OpenNpyStream(name, &sum, member.bytes, options);
   CheckCrc(name, member, sum.crc());
   return array;
@@ -174,16 +190,16 @@ std::unique_ptr<Array> OpenNpz(const std::string& path, const OpenOptions& optio
 std::unique_ptr<ArrayWriter> CreateStored(const std::string& path,
                                           const ArrayInfo& info,
                                           const Bytes& npy_header,
-                                          ZipMember member) {
+                                          ZipMember member,
+                                          int num_threads) {
   member.stored_bytes = member.bytes;
   Bytes head = EncodeZipLocalHeader(member);
   const auto offset = static_cast<int64_t>(head.size());
   head.insert(head.end(), npy_header.begin(), npy_header.end());
   return MakeDirectWriter(path, info, head, [=](OutputFile* file) {
     const InputFile written(path, ::dup(file->fd()));
-    FileStream stream(written, offset, member.bytes);
     ZipMember complete = member;
-    complete.crc = ComputeCrc(&stream);
+    complete.crc = FileCrc32(written, offset, member.bytes, num_threads);
     file->WriteAt(0, EncodeZipLocalHeader(complete));
     file->WriteAt(offset + member.bytes, EncodeZipEnd(complete));
   });
@@ -193,19 +209,12 @@ std::unique_ptr<ArrayWriter> CreateStored(const std::string& path,
 void EncodeDeflated(const Bytes& npy_header,
                     ZipMember member,
                     const Spool& elements,
+                    int num_threads,
                     OutputFile* file) {
   file->Append(EncodeZipLocalHeader(member));
-  DeflateSink sink(file, Compression::kDeflate);
-  uLong crc = 0;
-  const auto add = [&](std::span<const std::byte> data) {
-    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(data.data()), data.size());
-    sink.Write(data);
-  };
-  add(npy_header);
-  elements.ForEachChunk(add);
-  sink.Finish();
-  member.crc = static_cast<uint32_t>(crc);
-  member.stored_bytes = sink.compressed_bytes();
+  const Deflated deflated = DeflateInBlocks(npy_header, elements, num_threads, file);
+  member.crc = deflated.crc;
+  member.stored_bytes = deflated.stored_bytes;
   file->WriteAt(0, EncodeZipLocalHeader(member));
   file->Append(EncodeZipEnd(member));
 }
@@ -221,9 +230,10 @@ std::unique_ptr<ArrayWriter> CreateNpz(const std::string& path,
   member.name = options.key + std::string(kSuffix);
   member.method = options.compress ? kZipDeflated : kZipStored;
   member.bytes = static_cast<int64_t>(npy_header.size()) + CheckedNumBytes(path, info);
-  if (!options.compress) return CreateStored(path, info, npy_header, member);
+  if (!options.compress) return CreateStored(path, info, npy_header, member, options.threads);
+  const int threads = options.threads;
   return MakeSpoolWriter(path, info, options, [=](const Spool& elements, OutputFile* file) {
-    EncodeDeflated(npy_header, member, elements, file);
+    EncodeDeflated(npy_header, member, elements, threads, file);
   });
 }
 

@@ -54,6 +54,30 @@ class MemoryArray : public Array {
   Bytes bytes_;
 };
 
+// The same in a buffer of which they are a part.
+class BufferArray : public Array {
+ public:
+  BufferArray(std::string name, ArrayInfo info, AlignedBuffer buffer, int64_t offset)
+      : Array(std::move(name), std::move(info)),
+        buffer_(std::move(buffer)),
+        offset_(offset),
+        bytes_(Array::info().NumElements() * ElementSize(Array::info().dtype)) {}
+
+  void Read(int64_t first, int64_t count, void* out) const override {
+    if (count > 0)
+      std::memcpy(out, Direct(first), static_cast<size_t>(count * ElementSize(info().dtype)));
+  }
+  const void* Direct(int64_t first) const noexcept override {
+    return buffer_.Get() + offset_ + first * ElementSize(info().dtype);
+  }
+  int64_t resident_bytes() const noexcept override { return offset_ + bytes_; }
+
+ private:
+  AlignedBuffer buffer_;
+  int64_t offset_;
+  int64_t bytes_;
+};
+
 void Truncate(int fd, const std::string& path, int64_t size) {
   if (::ftruncate(fd, size) != 0) {
     Throw(
@@ -103,7 +127,7 @@ class DirectWriter : public ArrayWriter {
         offset_(static_cast<int64_t>(head.size())),
         finish_(std::move(finish)) {
     file_.WriteAt(0, head);
-    Truncate(file_.fd(), path, offset_ + CheckedNumBytes(path, info_));
+    file_.MakeRoom(offset_ + CheckedNumBytes(path, info_));
   }
 
   void WriteAt(int64_t first, int64_t count, const void* data) override {
@@ -156,6 +180,15 @@ std::unique_ptr<Array> MakeFileArray(
     std::string name, ArrayInfo info, InputFile file, int64_t offset, bool swap) {
   return std::make_unique<FileArray>(
       std::move(name), std::move(info), std::move(file), offset, swap);
+}
+
+std::unique_ptr<Array> MakeMemoryArray(
+    std::string name, ArrayInfo info, AlignedBuffer buffer, int64_t offset, bool swap) {
+  if (swap) {
+    const auto bytes = static_cast<size_t>(CheckedNumBytes(name, info));
+    SwapElements({buffer.Get() + offset, bytes}, ElementSize(info.dtype));
+  }
+  return std::make_unique<BufferArray>(std::move(name), std::move(info), std::move(buffer), offset);
 }
 
 Spool::Spool(std::string name, int64_t memory_limit, std::string cache_dir)

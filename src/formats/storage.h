@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/aligned.h"
 #include "core/file.h"
 #include "formats/array.h"
 #include "formats/bytes.h"
@@ -35,6 +36,10 @@ void CheckRange(const std::string& name, const ArrayInfo& info, int64_t first, i
 // The caller has checked that the file is long enough.
 std::unique_ptr<Array> MakeFileArray(
     std::string name, ArrayInfo info, InputFile file, int64_t offset, bool swap);
+
+// An array whose elements lie in a buffer from byte `offset` on.
+std::unique_ptr<Array> MakeMemoryArray(
+    std::string name, ArrayInfo info, AlignedBuffer buffer, int64_t offset, bool swap);
 
 // Bytes on their way into or out of a file: in memory up to a limit, else in an unlinked temporary
 // file.

@@ -30,6 +30,13 @@ size_t FileStream::Read(std::span<std::byte> out) {
   return count;
 }
 
+size_t MemoryStream::Read(std::span<std::byte> out) {
+  const size_t count = std::min(out.size(), left_.size());
+  std::copy_n(left_.begin(), count, out.begin());
+  left_ = left_.subspan(count);
+  return count;
+}
+
 InflateStream::InflateStream(std::string name,
                              std::unique_ptr<ByteStream> source,
                              Compression compression)
@@ -104,34 +111,6 @@ void InflateStream::RequirePadding() {
     }
     Refill();
   }
-}
-
-DeflateSink::DeflateSink(OutputFile* file, Compression compression)
-    : file_(file), buffer_(kBufferBytes) {
-  // The fastest level: soft maps are close to noise in their low bits, more effort gains a few
-  // percent for many times the time.
-  const int window = compression == Compression::kGzip ? MAX_WBITS + 16 : -MAX_WBITS;
-  if (deflateInit2(&zlib_, Z_BEST_SPEED, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    Throw(ErrorCode::kIo, "{}: cannot start compression: not enough memory", file->path());
-  }
-}
-
-DeflateSink::~DeflateSink() { deflateEnd(&zlib_); }
-
-void DeflateSink::Deflate(std::span<const std::byte> data, int flush) {
-  do {
-    const uInt size = Clamped(data.size());
-    // zlib reads only, but its field is not const.
-    zlib_.next_in = AsZlib(const_cast<std::byte*>(data.data()));
-    zlib_.avail_in = size;
-    do {
-      zlib_.next_out = AsZlib(buffer_.data());
-      zlib_.avail_out = static_cast<uInt>(buffer_.size());
-      deflate(&zlib_, flush);
-      file_->Append(std::span(buffer_).first(buffer_.size() - zlib_.avail_out));
-    } while (zlib_.avail_out == 0);
-    data = data.subspan(size);
-  } while (!data.empty());
 }
 
 void ReadExactly(ByteStream* stream,

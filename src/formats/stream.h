@@ -63,24 +63,14 @@ class InflateStream : public ByteStream {
   bool done_ = false;
 };
 
-// Appends a raw deflate stream or a gzip member to a file, the latter without a time or name so
-// that equal data gives equal bytes.
-class DeflateSink {
+// Bytes that are in memory, which outlives the stream.
+class MemoryStream : public ByteStream {
  public:
-  DeflateSink(OutputFile* file, Compression compression);
-  DeflateSink(const DeflateSink&) = delete;
-  DeflateSink& operator=(const DeflateSink&) = delete;
-  ~DeflateSink();
-  void Write(std::span<const std::byte> data) { Deflate(data, Z_NO_FLUSH); }
-  void Finish() { Deflate({}, Z_FINISH); }
-  int64_t compressed_bytes() const noexcept { return static_cast<int64_t>(zlib_.total_out); }
+  explicit MemoryStream(std::span<const std::byte> bytes) : left_(bytes) {}
+  size_t Read(std::span<std::byte> out) override;
 
  private:
-  void Deflate(std::span<const std::byte> data, int flush);
-
-  OutputFile* file_;
-  Bytes buffer_;
-  z_stream zlib_{};
+  std::span<const std::byte> left_;
 };
 
 // Fills `out` or throws: `name` is truncated in its `part`.

@@ -55,21 +55,6 @@ TEST(InflateStream, RefusesJunkWrongChecksumsAndTruncation) {
   }
 }
 
-TEST(DeflateSink, WritesTheSameBytesEachTime) {
-  const TempFolder folder;
-  const std::string text = LongText();
-  for (const char* name : {"a", "b"}) {
-    OutputFile file(folder.File(name));
-    DeflateSink sink(&file, Compression::kGzip);
-    sink.Write(std::as_bytes(std::span(text)));
-    sink.Finish();
-    file.Commit();
-  }
-  const std::string stored = ReadText(folder.File("a"), 1 << 20);
-  EXPECT_EQ(stored, ReadText(folder.File("b"), 1 << 20));
-  EXPECT_EQ(Gunzip(stored, 512), text);
-}
-
 TEST(RequirePossibleSize, KnowsTheLimitOfDeflate) {
   EXPECT_NO_THROW(RequirePossibleSize("a", 1032 * 1000, 1000));
   EXPECT_THROW(RequirePossibleSize("a", 1032 * 1001 + 1, 1000), Error);

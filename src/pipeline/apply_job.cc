@@ -60,7 +60,8 @@ class ApplyJob {
         options_{.dtype = plan.dtype,
                  .compress = plan.compress,
                  .memory = WriterMemory(run, std::ssize(plan.outputs)),
-                 .cache_dir = run.cache_dir},
+                 .cache_dir = run.cache_dir,
+                 .threads = stream.num_workers()},
         cases_(static_cast<size_t>(stream.num_cases())),
         workspaces_(static_cast<size_t>(stream.num_workers())) {}
 

@@ -184,7 +184,8 @@ CaseOutput::CaseOutput(const PlannedOutput& planned,
                          .compress = options.compress,
                          .reference = reference,
                          .memory_limit = options.memory,
-                         .cache_dir = options.cache_dir});
+                         .cache_dir = options.cache_dir,
+                         .threads = options.threads});
 }
 
 const std::byte* RenderTile(const OutputKind& kind,

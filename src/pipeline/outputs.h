@@ -78,6 +78,7 @@ struct OutputOptions {
   bool compress = false;      // deflate archives
   int64_t memory = 0;         // what each may keep until it is encoded
   std::string cache_dir;
+  int threads = 1;  // that may encode
 };
 
 // One output array of one case while it is being written; blocks arrive from any worker.

@@ -34,6 +34,7 @@ CONFINED = {
     "png.h": ["src/formats/", "src/report/raster"],
     "jpeglib.h": ["src/formats/"],
     "zlib.h": ["src/formats/"],
+    "libdeflate.h": ["src/formats/"],
     "Eigen/": ["src/optim/"],
     "CLI/": ["cli/", "train/program/"],
     "torch/": ["train/"],
