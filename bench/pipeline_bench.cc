@@ -31,7 +31,6 @@
 #include "data/stream.h"
 #include "formats/array.h"
 #include "kernels/dispatch.h"
-#include "kernels/scores.h"
 #include "methods/shared/temperature_pass.h"
 #include "metrics/metric.h"
 #include "pipeline/emit.h"
@@ -102,8 +101,7 @@ struct EvaluationWorker {
   TileBuffer tile;
   EmitBuffer emit;
   std::vector<std::unique_ptr<MetricAccumulator>> families;
-  alignas(64) float confidence[kTileVoxels];
-  alignas(64) uint16_t predicted[kTileVoxels];
+  TopLabelBuffer top;
 };
 
 class Bench {
@@ -128,6 +126,7 @@ class Bench {
     if (work == "apply") return ApplyArrays();
     if (work == "metrics") return EvaluateArrays(arguments, found);
     if (work == "read_files") return ReadFiles(found);
+    if (work == "copy_files") return CopyFiles();
     if (work == "fit_files") return FitFiles(found);
     if (work == "apply_files") return ApplyFiles();
     if (work == "evaluate_files") return EvaluateFiles(found);
@@ -242,13 +241,13 @@ class Bench {
                       const BoundCalibrator& bound,
                       EvaluationWorker* worker) {
     const TileProbs probs = worker->emit.Reserve(tile.num_classes);
-    EmitTile(bound, model.calibrator->properties(), tile, probs);
-    TopLabelTile(probs.probs, tile.num_classes, worker->confidence, worker->predicted);
+    const TopLabel top =
+        EmitTopLabel(bound, model.calibrator->properties(), tile, probs, &worker->top);
     const EvalTile emitted{.num_classes = tile.num_classes,
                            .probs = probs.probs,
                            .log_label = probs.log_label,
-                           .confidence = worker->confidence,
-                           .predicted = worker->predicted,
+                           .confidence = top.confidence,
+                           .predicted = top.predicted,
                            .decision = tile.decision,
                            .labels = tile.labels};
     for (const auto& family : worker->families) family->Add(emitted);
@@ -297,6 +296,22 @@ class Bench {
       });
     }
     (*found)["fold"] = fold.load();
+  }
+
+  // Copies of the files, written and synced as ours are.
+  void CopyFiles() const {
+    for (size_t c = 0; c < data_.dataset().cases.size(); ++c) {
+      const InputFile file(FullPath(data_.dataset(), data_.dataset().cases[c].members[0]));
+      OutputFile copy(fmt::format("{}/copy{}.npy", folder_, c));
+      copy.MakeRoom(file.size());
+      ForEachChunk(file.size(), [&](int64_t offset, int64_t bytes) {
+        static thread_local AlignedBuffer buffer;
+        const std::span<std::byte> chunk(buffer.Reserve(kChunkBytes), static_cast<size_t>(bytes));
+        file.ReadAt(offset, chunk);
+        copy.WriteAt(offset, chunk);
+      });
+      copy.Commit();
+    }
   }
 
   const ResidentData data_;
