@@ -8,7 +8,7 @@ namespace segcal {
 namespace {
 
 // Text that shrinks, several blocks of it.
-std::string LongText(size_t size) {
+std::string TextOfSize(size_t size) {
   std::string text;
   for (int i = 0; text.size() < size; ++i) text += std::to_string(i * 7919 % 100003);
   text.resize(size);
@@ -43,7 +43,7 @@ std::string Decoded(const std::string& stored, Compression compression, size_t s
 }
 
 TEST(GzipInBlocks, HasTheSameBytesForAnyNumberOfThreads) {
-  const std::string text = LongText((size_t{5} << 20) + 12345);
+  const std::string text = TextOfSize((size_t{5} << 20) + 12345);
   const std::string head = "header";
   const auto gzip = [&](int threads, int64_t memory) {
     const Spool spool = SpoolOf(text, memory);
@@ -63,8 +63,8 @@ TEST(DeflateInBlocks, CutsBlocksWhereverTheyFall) {
   constexpr size_t kBlock = size_t{1} << 19;
   for (const size_t head_size : {size_t{0}, size_t{3}, kBlock, kBlock + 1}) {
     for (const size_t size : {size_t{0}, size_t{5}, kBlock - 3, kBlock, 2 * kBlock, kBlock + 1}) {
-      const std::string head = LongText(head_size);
-      const std::string text = LongText(size);
+      const std::string head = TextOfSize(head_size);
+      const std::string text = TextOfSize(size);
       const Spool spool = SpoolOf(text, 1 << 30);
       Deflated deflated;
       const std::string stored = Written([&](OutputFile* file) {

@@ -49,6 +49,13 @@ inline std::string Deflate(std::string text, int window_bits) {
 inline std::string Gzip(std::string text) { return Deflate(std::move(text), MAX_WBITS + 16); }
 inline std::string RawDeflate(std::string text) { return Deflate(std::move(text), -MAX_WBITS); }
 
+// A text that shrinks, but not to nothing.
+inline std::string LongText() {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 1000);
+  return text;
+}
+
 template <class T>
 std::string RawBytes(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};

@@ -17,12 +17,6 @@ std::string Inflated(const std::string& stored, Compression compression, size_t 
   return InflateWhole(BytesOf(stored), compression, room) ? out : "no";
 }
 
-std::string LongText() {
-  std::string text;
-  for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 1000);
-  return text;
-}
-
 TEST(InflateWhole, DecodesARawStreamOfExactlyThatSize) {
   const std::string text = LongText();
   const std::string stored = RawDeflate(text);

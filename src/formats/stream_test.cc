@@ -23,12 +23,6 @@ std::string Gunzip(const std::string& stored, size_t step) {
   return text;
 }
 
-std::string LongText() {
-  std::string text;
-  for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 1000);
-  return text;
-}
-
 TEST(InflateStream, DecodesWhateverThePieceSize) {
   const std::string text = LongText();
   for (const size_t step : {size_t{1}, size_t{7}, size_t{4096}, text.size(), text.size() + 1}) {
