@@ -82,16 +82,23 @@ class CaseStream::Kept {
   int passes() const noexcept { return passes_.load(); }
   void SetPasses(int passes) noexcept { passes_.store(passes); }
 
-  void Offer(int64_t index, const std::shared_ptr<const CaseReader>& reader) {
+  // False where there is no memory for what the case has decoded, nor for cases to come.
+  bool Offer(int64_t index, const std::shared_ptr<const CaseReader>& reader) {
     const int64_t bytes = ResidentBytes(*reader);
     const int64_t files = reader->num_members() + 2;
     const std::lock_guard lock(mutex_);
-    if (readers_[static_cast<size_t>(index)]) return;  // another worker was faster
-    if (bytes_ + bytes > max_bytes_ || files_ + files > max_files_) return;
+    if (readers_[static_cast<size_t>(index)]) return true;  // another worker was faster
+    if (files_ + files > max_files_) return true;
+    if (bytes_ + bytes > max_bytes_) {
+      is_full_ = true;
+      return false;
+    }
     readers_[static_cast<size_t>(index)] = reader;
     bytes_ += bytes;
     files_ += files;
+    return true;
   }
+  bool is_full() const noexcept { return is_full_.load(); }
 
  private:
   // A quarter of what the process may open: cases in flight and outputs need some, too.
@@ -110,6 +117,7 @@ class CaseStream::Kept {
   int64_t max_bytes_;
   int64_t bytes_ = 0;
   int64_t files_ = 0;
+  std::atomic<bool> is_full_{false};
   std::atomic<int> passes_{1};  // at the same time
 };
 
@@ -153,14 +161,36 @@ int64_t CaseStream::KeptAs(int64_t case_index) const {
 std::shared_ptr<const CaseReader> CaseStream::Open(int64_t case_index) const {
   const int64_t kept_as = KeptAs(case_index);
   if (auto reader = kept_->Find(kept_as)) return reader;
+  if (options_.keeps_decoded && kept_->is_full()) return OpenInFile(case_index);
+  auto reader = OpenReader(case_index, /*decoded_to_file=*/false);
+  if (kept_->Offer(kept_as, reader) || !options_.keeps_decoded) return reader;
+  return OpenInFile(case_index);
+}
+
+std::shared_ptr<const CaseReader> CaseStream::OpenReader(int64_t case_index,
+                                                         bool decoded_to_file) const {
   const Case& entry = dataset_->cases[static_cast<size_t>(case_index)];
   const int64_t arrays = static_cast<int64_t>(entry.members.size()) + 2;
   const OpenOptions open{.key = {},
                          .memory_limit = memory() / 2 / (options_.threads * arrays),
-                         .cache_dir = options_.cache_dir};
+                         .cache_dir = options_.cache_dir,
+                         .decoded_to_file = decoded_to_file};
   auto reader = std::make_shared<const CaseReader>(*dataset_, entry, members_, open);
   CheckInputKind(*reader);
-  kept_->Offer(kept_as, reader);
+  return reader;
+}
+
+// What is decoded goes into temporary files, which later passes read; where there is no room for
+// them, it is decoded anew each time.
+std::shared_ptr<const CaseReader> CaseStream::OpenInFile(int64_t case_index) const {
+  std::shared_ptr<const CaseReader> reader;
+  try {
+    reader = OpenReader(case_index, /*decoded_to_file=*/true);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) throw;
+    return OpenReader(case_index, /*decoded_to_file=*/false);
+  }
+  kept_->Offer(KeptAs(case_index), reader);
   return reader;
 }
 

@@ -21,6 +21,9 @@ struct StreamOptions {
   // these would need more than half the memory.
   int64_t bytes_per_voxel = 0;
   bool shows_progress = true;  // false: polls only (core/progress.h)
+  // Cases will be read several times: what was decoded is kept, in temporary files where memory is
+  // full.
+  bool keeps_decoded = false;
 };
 
 // A pass over the voxels of a data set in bounded memory: cases are opened as workers become free,
@@ -73,6 +76,8 @@ class CaseStream {
 
  private:
   class Kept;
+  std::shared_ptr<const CaseReader> OpenReader(int64_t case_index, bool decoded_to_file) const;
+  std::shared_ptr<const CaseReader> OpenInFile(int64_t case_index) const;
 
   int64_t KeptAs(int64_t case_index) const;
 

@@ -8,10 +8,14 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 
 #include "core/progress.h"
+#include "data/array_source.h"
+#include "formats/array.h"
 #include "tests/support/errors.h"
 #include "tests/support/scene_files.h"
 #include "tests/support/temp_folder.h"
@@ -280,6 +284,48 @@ TEST(WithoutBadCases, LeavesOutAndReportsWhatCannotBeRead) {
   EXPECT_EQ(dropped[0].find("case0: "), 0u) << dropped[0];
   EXPECT_NE(dropped[1].find("voxel (0, 7)"), std::string::npos) << dropped[1];
   EXPECT_NE(dropped[2].find("label 77"), std::string::npos) << dropped[2];
+}
+
+// The files are gone after the first pass: what was decoded must be somewhere. All in files, three
+// cases in memory, all in memory.
+TEST(CaseStream, ReadsDecodedCasesAgainWithoutTheirFiles) {
+  const Scene scene = RandomScene({.num_cases = 6, .num_classes = 4, .shape = {60, 50}});
+  for (const int64_t memory : {int64_t{20000}, int64_t{600000}, int64_t{1} << 30}) {
+    const TempFolder folder;
+    Dataset dataset = WriteScene(scene, folder.path());
+    for (Case& entry : dataset.cases) {
+      const std::string path = FullPath(dataset, entry.members[0]);
+      const auto array = OpenArray(path);
+      const std::vector<float> values = testing::ReadFloats(path);
+      const std::string packed = folder.File(entry.id + ".npz");
+      SaveArray(packed, array->info(), values.data(), {.compress = true});
+      entry.members[0] = packed;
+    }
+    StreamOptions options = Threads(2);
+    options.memory = memory;
+    options.keeps_decoded = true;
+    const CaseStream stream(dataset, kMeanLogits, options);
+    const auto sum = [&] {
+      std::mutex mutex;
+      std::map<std::pair<int64_t, int64_t>, double> sums;  // by case and block
+      stream.ForEachBlock("test", [&](VoxelBlock& block, int64_t c, int) {
+        TileBuffer buffer;
+        double total = 0.0;
+        for (int64_t t = 0; t < block.num_tiles(); ++t) {
+          const Tile tile = block.PoolTileInto(t, Pooling{}, &buffer);
+          for (int64_t i = 0; i < 4 * kTileVoxels; ++i)
+            total += static_cast<double>(tile.logits[i]);
+        }
+        const std::lock_guard lock(mutex);
+        sums[{c, block.first()}] = total;
+      });
+      return sums;
+    };
+    const auto first = sum();
+    for (const Case& entry : dataset.cases)
+      std::filesystem::remove(FullPath(dataset, entry.members[0]));
+    EXPECT_EQ(sum(), first) << memory;
+  }
 }
 
 }  // namespace

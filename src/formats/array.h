@@ -63,6 +63,8 @@ struct OpenOptions {
   int64_t memory_limit = int64_t{256} << 20;
   // Folder of that temporary file; empty means the system's.
   std::string cache_dir;
+  // Decoded data goes there whatever its size: it is to be kept, and memory is full.
+  bool decoded_to_file = false;
   // Whether the checksum of an archive member that is read in place is checked on opening, which
   // reads it once. A second opening of a file already checked may leave it out.
   bool verify = true;

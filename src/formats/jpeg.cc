@@ -139,7 +139,7 @@ std::unique_ptr<Array> Decode(JpegReader* given, const OpenOptions& options) {
   Try(&reader, [](JpegReader* r) { jpeg_start_decompress(&r->jpeg); });
   Bytes row(static_cast<size_t>(CheckedNumBytes(reader.path, info) / info.shape[0]));
   reader.row = reinterpret_cast<JSAMPROW>(row.data());
-  Spool spool(reader.path, options.memory_limit, options.cache_dir);
+  Spool spool(reader.path, options);
   for (int64_t y = 0; y < info.shape[0]; ++y) {
     Try(&reader, [](JpegReader* r) { jpeg_read_scanlines(&r->jpeg, &r->row, 1); });
     spool.Append(row);

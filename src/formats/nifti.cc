@@ -143,7 +143,8 @@ std::unique_ptr<Array> OpenAtOnce(const InputFile& file,
   AlignedBuffer decoded;
   const std::span<std::byte> to(decoded.Reserve(bytes), static_cast<size_t>(bytes));
   if (!InflateWhole(from, Compression::kGzip, to)) return nullptr;
-  return MakeMemoryArray(file.path(), info, std::move(decoded), header.data_offset, header.swap);
+  return MakeDecodedArray(
+      file.path(), info, std::move(decoded), header.data_offset, header.swap, options);
 }
 
 std::unique_ptr<Array> OpenCompressed(const InputFile& file,
@@ -157,7 +158,7 @@ std::unique_ptr<Array> OpenCompressed(const InputFile& file,
   RequirePossibleSize(path, bytes, file.size());
   if (auto array = OpenAtOnce(file, header, info, options)) return array;
   Skip(after_header, path, header.data_offset - header_bytes);
-  Spool spool(path, options.memory_limit, options.cache_dir);
+  Spool spool(path, options);
   Fill(&spool, after_header, path, bytes);
   RequireEnd(after_header, path);
   return spool.TakeArray(info, header.swap);

@@ -84,7 +84,7 @@ std::unique_ptr<Array> OpenNpyStream(const std::string& name,
                                      int64_t size,
                                      const OpenOptions& options) {
   const NpyHeader header = ReadCheckedHeader(stream, name, size, options);
-  Spool spool(name, options.memory_limit, options.cache_dir);
+  Spool spool(name, options);
   Fill(&spool, stream, name, header.data_bytes);
   RequireEnd(stream, name);
   std::unique_ptr<Array> array = spool.TakeArray(StoredInfo(header), header.swap);
@@ -97,8 +97,8 @@ std::unique_ptr<Array> OpenNpyInMemory(const std::string& name,
                                        const OpenOptions& options) {
   MemoryStream stream({image.Get(), static_cast<size_t>(size)});
   const NpyHeader header = ReadCheckedHeader(&stream, name, size, options);
-  std::unique_ptr<Array> array =
-      MakeMemoryArray(name, StoredInfo(header), std::move(image), header.header_bytes, header.swap);
+  std::unique_ptr<Array> array = MakeDecodedArray(
+      name, StoredInfo(header), std::move(image), header.header_bytes, header.swap, options);
   return NeedsTransposition(header) ? Transposed(std::move(array), options) : std::move(array);
 }
 

@@ -172,7 +172,7 @@ std::unique_ptr<Array> OpenPng(const std::string& path, const OpenOptions& optio
   // Eight pixels of one bit become eight bytes.
   RequirePossibleSize(path, CheckedNumBytes(path, info) / 8, file.size());
   CheckPromise(options, path, info);
-  Spool spool(path, options.memory_limit, options.cache_dir);
+  Spool spool(path, options);
   if (png_get_interlace_type(reader.png, reader.info) == PNG_INTERLACE_NONE) {
     ReadRows(&reader, info, &spool);
   } else {

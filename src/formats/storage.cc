@@ -182,14 +182,26 @@ std::unique_ptr<Array> MakeFileArray(
       std::move(name), std::move(info), std::move(file), offset, swap);
 }
 
-std::unique_ptr<Array> MakeMemoryArray(
-    std::string name, ArrayInfo info, AlignedBuffer buffer, int64_t offset, bool swap) {
-  if (swap) {
-    const auto bytes = static_cast<size_t>(CheckedNumBytes(name, info));
-    SwapElements({buffer.Get() + offset, bytes}, ElementSize(info.dtype));
+std::unique_ptr<Array> MakeDecodedArray(std::string name,
+                                        ArrayInfo info,
+                                        AlignedBuffer buffer,
+                                        int64_t offset,
+                                        bool swap,
+                                        const OpenOptions& options) {
+  const std::span<std::byte> elements(buffer.Get() + offset,
+                                      static_cast<size_t>(CheckedNumBytes(name, info)));
+  if (options.decoded_to_file) {
+    Spool spool(name, options);
+    spool.Append(elements);
+    return spool.TakeArray(std::move(info), swap);
   }
+  if (swap) SwapElements(elements, ElementSize(info.dtype));
   return std::make_unique<BufferArray>(std::move(name), std::move(info), std::move(buffer), offset);
 }
+
+Spool::Spool(std::string name, const OpenOptions& options)
+    : Spool(
+          std::move(name), options.decoded_to_file ? 0 : options.memory_limit, options.cache_dir) {}
 
 Spool::Spool(std::string name, int64_t memory_limit, std::string cache_dir)
     : name_(std::move(name)), memory_limit_(memory_limit), cache_dir_(std::move(cache_dir)) {}

@@ -37,15 +37,22 @@ void CheckRange(const std::string& name, const ArrayInfo& info, int64_t first, i
 std::unique_ptr<Array> MakeFileArray(
     std::string name, ArrayInfo info, InputFile file, int64_t offset, bool swap);
 
-// An array whose elements lie in a buffer from byte `offset` on.
-std::unique_ptr<Array> MakeMemoryArray(
-    std::string name, ArrayInfo info, AlignedBuffer buffer, int64_t offset, bool swap);
+// An array whose elements lie in a buffer from byte `offset` on: there, or where the options want
+// decoded data.
+std::unique_ptr<Array> MakeDecodedArray(std::string name,
+                                        ArrayInfo info,
+                                        AlignedBuffer buffer,
+                                        int64_t offset,
+                                        bool swap,
+                                        const OpenOptions& options);
 
 // Bytes on their way into or out of a file: in memory up to a limit, else in an unlinked temporary
 // file.
 class Spool {
  public:
   Spool(std::string name, int64_t memory_limit, std::string cache_dir);
+  // For what is decoded.
+  Spool(std::string name, const OpenOptions& options);
 
   int64_t size() const noexcept { return size_; }
   // Adds bytes at the end. Memory grows with the bytes that came, not with what a header promised.

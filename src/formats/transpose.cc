@@ -117,7 +117,7 @@ class Transposer {
         element_(ElementSize(source.info().dtype)),
         read_(static_cast<size_t>(Product(box_) * element_)),
         written_(read_.size()),
-        result_(source.name(), options.memory_limit, options.cache_dir) {
+        result_(source.name(), options) {
     result_.Resize(Product(shape_) * element_);
   }
 

@@ -24,13 +24,20 @@ std::vector<int64_t> Range(size_t begin, size_t end) {
   return indices;
 }
 
+// Fits pass over the cases several times.
+StreamOptions OptionsOfPasses(const RunOptions& run) {
+  StreamOptions options = MakeStreamOptions(run);
+  options.keeps_decoded = true;
+  return options;
+}
+
 }  // namespace
 
 FitSession::FitSession(const Dataset& calibration,
                        const Dataset& validation,
                        const std::vector<Pooling>& poolings,
                        const SessionOptions& options)
-    : all_(Joined(calibration, validation), poolings, MakeStreamOptions(options.run)),
+    : all_(Joined(calibration, validation), poolings, OptionsOfPasses(options.run)),
       calibration_(all_.Subset(Range(0, calibration.cases.size()))),
       validation_(validation.cases.empty()
                       ? nullptr
