@@ -23,14 +23,15 @@ using DF = hn::ScalableTag<float>;
 using DI = hn::RebindToSigned<DF>;
 
 // own[v] = the probability of decision[v], rival[v] = the largest of the other classes, 0 if there
-// is none.
-void FindRivals(
+// is none. Whether some rival is not below.
+bool FindRivals(
     const uint16_t* decision, int64_t num_classes, const float* probs, float* own, float* rival) {
   constexpr int kGroup = 4;
   const DF d;
   const DI di;
   const hn::Rebind<uint16_t, DF> du16;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  bool all_win = true;
   for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
     hn::Vec<DF> winning[kGroup];
     hn::Vec<DF> largest[kGroup];
@@ -52,7 +53,10 @@ void FindRivals(
     }
     for (int k = 0; k < kGroup; ++k) hn::Store(winning[k], d, own + v + k * lanes);
     for (int k = 0; k < kGroup; ++k) hn::Store(largest[k], d, rival + v + k * lanes);
+    for (int k = 0; k < kGroup; ++k)
+      all_win = all_win && hn::AllTrue(d, hn::Gt(winning[k], largest[k]));
   }
+  return !all_win;
 }
 
 void RoundRowsToHalf(const float* probs, int64_t num_classes, uint16_t* out) {
@@ -110,7 +114,7 @@ void KeepWinner(const uint16_t* decision,
   alignas(64) float scratch[kTileVoxels];
   alignas(64) float rival[kTileVoxels];
   float* own = winning != nullptr ? winning : scratch;
-  SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, own, rival);
+  if (!SEGCAL_DISPATCH(FindRivals)(decision, num_classes, probs, own, rival)) return;
   for (int64_t v = 0; v < kTileVoxels; ++v) {
     if (own[v] <= rival[v]) own[v] = probs[decision[v] * kTileVoxels + v] = JustAbove(rival[v]);
   }

@@ -321,13 +321,27 @@ int64_t RankKey(float x) {
   return kNumRankKeys - 1 - LowerHalfKey(std::max(1.0f - x, 0.0f));
 }
 
+// Confidences of one key but the first are multiples of one power of two, below 2^24 of it: so many
+// voxels of theirs are summed in double without rounding.
+constexpr int64_t kExactVoxels = int64_t{1} << 28;
+
 void KeyedValues::Adder::Add(const TieGroup& group) {
   const int64_t key = RankKey(static_cast<float>(group.confidence));
-  if (key != key_) bin_ = &into_->keys_[key];
+  if (key != key_ || key == 0 || count_ + group.count > kExactVoxels) EndKey();
   key_ = key;
-  bin_->count += group.count;
-  bin_->correct += group.correct;
-  bin_->confidence.Add(group.confidence * static_cast<double>(group.count));
+  count_ += group.count;
+  correct_ += group.correct;
+  confidence_ += group.confidence * static_cast<double>(group.count);
+}
+
+void KeyedValues::Adder::EndKey() {
+  if (count_ == 0) return;
+  Bin& bin = into_->keys_[key_];
+  bin.count += count_;
+  bin.correct += correct_;
+  bin.confidence.Add(confidence_);
+  count_ = correct_ = 0;
+  confidence_ = 0.0;
 }
 
 std::vector<TieGroup> KeyedValues::Groups() const {

@@ -43,12 +43,20 @@ class KeyedValues {
   class Adder {
    public:
     explicit Adder(KeyedValues* into) : into_(into) {}
+    Adder(const Adder&) = delete;
+    Adder& operator=(const Adder&) = delete;
+    ~Adder() { EndKey(); }
     void Add(const TieGroup& group);
 
    private:
+    void EndKey();
+
     KeyedValues* into_;
     int64_t key_ = -1;
-    Bin* bin_ = nullptr;
+    // Of that key, not yet in its bin.
+    int64_t count_ = 0;
+    int64_t correct_ = 0;
+    double confidence_ = 0.0;
   };
   static constexpr auto SumFields() { return std::tuple(&KeyedValues::keys_); }
   std::vector<TieGroup> Groups() const;

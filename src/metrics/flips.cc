@@ -30,12 +30,12 @@ class FlipAccumulator final : public ListedSums<FlipAccumulator> {
   explicit FlipAccumulator(int64_t num_classes) : of_class_(static_cast<size_t>(num_classes)) {}
 
   void Add(const EvalTile& tile) override {
+    CountLabels(tile.labels);
+    if (tile.predicted == tile.decision) return;  // a pipeline that keeps it
     for (int64_t v = 0; v < kTileVoxels; ++v) {
       const int32_t label = tile.labels[v];
-      if (label == kNoLabel) continue;
+      if (label == kNoLabel || tile.predicted[v] == tile.decision[v]) continue;
       FlipCounts& counts = of_class_[static_cast<size_t>(label)];
-      ++counts.count;
-      if (tile.predicted[v] == tile.decision[v]) continue;
       // The two differ, so at most one of them is right: (D2) to (D4) share out (D1).
       if (tile.decision[v] == label) {
         ++counts.harmful;
@@ -57,6 +57,22 @@ class FlipAccumulator final : public ListedSums<FlipAccumulator> {
   }
 
  private:
+  // Neighbours mostly have the same label: runs are added at once.
+  void CountLabels(const int32_t* labels) {
+    int32_t label = 0;
+    int64_t run = 0;
+    for (int64_t v = 0; v < kTileVoxels; ++v) {
+      if (labels[v] == kNoLabel) continue;
+      if (labels[v] != label) {
+        of_class_[static_cast<size_t>(label)].count += run;
+        label = labels[v];
+        run = 0;
+      }
+      ++run;
+    }
+    of_class_[static_cast<size_t>(label)].count += run;
+  }
+
   template <class Flips>
   MetricValue Number(const char* name, const Flips& flips) const {
     FlipCounts all;

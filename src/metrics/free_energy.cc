@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "metrics/metric.h"
@@ -39,6 +40,14 @@ struct Wide {
     return std::ldexp(static_cast<double>(high), 128) + static_cast<double>(low);
   }
 };
+
+// To the nearest whole number, half to even. Adding 1.5 x 2^52 to what is below 2^51 leaves it in
+// the low bits; the function of the C library costs a call.
+int64_t RoundToSteps(double x) {
+  constexpr double kMagic = 0x1.8p52;
+  if (std::fabs(x) >= 0x1p51) return static_cast<int64_t>(std::nearbyint(x));
+  return std::bit_cast<int64_t>(x + kMagic) - std::bit_cast<int64_t>(kMagic);
+}
 
 uint64_t Magnitude(int64_t x) {
   return x < 0 ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
@@ -92,7 +101,7 @@ class FreeEnergyAccumulator final : public ListedSums<FreeEnergyAccumulator> {
       out_of_range_ = true;
       return;
     }
-    const auto steps = static_cast<int64_t>(std::nearbyint(free_energy * kStepsPerUnit));
+    const int64_t steps = RoundToSteps(free_energy * kStepsPerUnit);
     const unsigned __int128 magnitude = Magnitude(steps);
     sum_ += steps;
     squares_.Add({.low = magnitude * magnitude});

@@ -44,10 +44,22 @@ class OverlapAccumulator final : public ListedSums<OverlapAccumulator> {
         confusion_(static_cast<size_t>(num_classes_ * num_classes_)) {}
 
   void Add(const EvalTile& tile) override {
+    // Neighbours mostly fall into the same cell, which would wait for itself: runs are added at
+    // once.
+    size_t cell = 0;
+    int64_t run = 0;
     for (int64_t v = 0; v < kTileVoxels; ++v) {
       const int32_t label = tile.labels[v];
-      if (label != kNoLabel) ++confusion_[Cell(label, tile.predicted[v])];
+      if (label == kNoLabel) continue;
+      const size_t here = Cell(label, tile.predicted[v]);
+      if (here != cell) {
+        confusion_[cell] += run;
+        cell = here;
+        run = 0;
+      }
+      ++run;
     }
+    confusion_[cell] += run;
   }
 
   static constexpr auto SumFields() { return std::tuple(&OverlapAccumulator::confusion_); }

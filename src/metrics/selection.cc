@@ -40,24 +40,37 @@ struct Detection {
   }
 };
 
+// The smallest float32 that is not below x.
+float SmallestFrom(double x) {
+  const auto nearest = static_cast<float>(x);
+  return static_cast<double>(nearest) < x ? std::nextafter(nearest, HUGE_VALF) : nearest;
+}
+
 // Whether confidence tells right from wrong, docs/methods/selection.md.
 class SelectionAccumulator final : public ListedSums<SelectionAccumulator> {
  public:
   SelectionAccumulator(const MetricContext& context, const SelectionOptions& options)
-      : detect_below_(options.detect_below),
+      : detect_below_(SmallestFrom(options.detect_below)),
         labels_(options.foreground ? context.background : -1) {}
 
   void Add(const EvalTile& tile) override {
     const int32_t* labels = labels_.Of(tile.labels);
     sums_.AddTile(tile.confidence, tile.predicted, labels);
+    // Of 32 bits and without branches, so that the compiler makes vectors of it.
+    int32_t wrong = 0;
+    int32_t reported = 0;
+    int32_t both = 0;
     for (int64_t v = 0; v < kTileVoxels; ++v) {
       const bool labelled = labels[v] != kNoLabel;
-      const bool wrong = labelled && tile.predicted[v] != labels[v];
-      const bool reported = labelled && static_cast<double>(tile.confidence[v]) < detect_below_;
-      detection_.wrong += wrong ? 1 : 0;
-      detection_.reported += reported ? 1 : 0;
-      detection_.both += wrong && reported ? 1 : 0;
+      const bool is_wrong = labelled & (static_cast<int32_t>(tile.predicted[v]) != labels[v]);
+      const bool is_reported = labelled & (tile.confidence[v] < detect_below_);
+      wrong += is_wrong ? 1 : 0;
+      reported += is_reported ? 1 : 0;
+      both += (is_wrong & is_reported) ? 1 : 0;
     }
+    detection_.wrong += wrong;
+    detection_.reported += reported;
+    detection_.both += both;
   }
 
   static constexpr auto SumFields() {
@@ -93,7 +106,7 @@ class SelectionAccumulator final : public ListedSums<SelectionAccumulator> {
   }
 
  private:
-  double detect_below_;
+  float detect_below_;  // a float32 is below it where it is below the option
   ForegroundLabels labels_;
   RankedSums sums_;
   Detection detection_;
