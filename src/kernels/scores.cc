@@ -121,24 +121,23 @@ void LossKernel(const float* probs,
   sums->brier += hn::GetLane(hn::SumOfLanes(d, brier));
 }
 
-// One class along the voxels, so that the sums of neighbouring vectors do not wait for each other.
-HWY_INLINE void AddClassEntropy(const float* row, double* entropy) {
-  constexpr int kGroup = 4;
+// -sum_c q_c log q_c of a group of vectors: the sums stay in registers.
+template <int kN>
+HWY_INLINE void SumEntropy(const float* probs, int64_t num_classes, VD* entropy) {
   const DD d;
   const DFofD df;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
-    hn::Vec<DFofD> q[kGroup];
-    VD log_q[kGroup];
+  for (int k = 0; k < kN; ++k) entropy[k] = hn::Zero(d);
+  for (int64_t c = 0; c < num_classes; ++c) {
+    hn::Vec<DFofD> q[kN];
+    VD log_q[kN];
     // Below the smallest normal float32, q log q is 0 for our purposes.
-    for (int k = 0; k < kGroup; ++k) {
-      q[k] = hn::Max(hn::Load(df, row + v + k * lanes), hn::Set(df, 0x1p-126f));
+    for (int k = 0; k < kN; ++k) {
+      q[k] = hn::Max(hn::Load(df, probs + c * kTileVoxels + k * lanes), hn::Set(df, 0x1p-126f));
     }
-    LogAsDouble<kGroup>(d, q, log_q);
-    for (int k = 0; k < kGroup; ++k) {
-      double* sum = entropy + v + k * lanes;
-      hn::Store(hn::NegMulAdd(hn::PromoteTo(d, q[k]), log_q[k], hn::Load(d, sum)), d, sum);
-    }
+    LogAsDouble<kN>(d, q, log_q);
+    for (int k = 0; k < kN; ++k)
+      entropy[k] = hn::NegMulAdd(hn::PromoteTo(d, q[k]), log_q[k], entropy[k]);
   }
 }
 
@@ -146,12 +145,15 @@ void EntropyKernel(const float* probs,
                    const int32_t* labels,
                    int64_t num_classes,
                    ScoreSums* sums) {
+  constexpr int kGroup = 4;
   const DD d;
-  alignas(64) double entropy[kTileVoxels] = {};
-  for (int64_t c = 0; c < num_classes; ++c) AddClassEntropy(probs + c * kTileVoxels, entropy);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   VD total = hn::Zero(d);
-  for (int64_t v = 0; v < kTileVoxels; v += static_cast<int64_t>(hn::Lanes(d))) {
-    total = hn::Add(total, hn::IfThenElseZero(Labelled(labels, v), hn::Load(d, entropy + v)));
+  for (int64_t v = 0; v < kTileVoxels; v += kGroup * lanes) {
+    VD entropy[kGroup];
+    SumEntropy<kGroup>(probs + v, num_classes, entropy);
+    for (int k = 0; k < kGroup; ++k)
+      total = hn::Add(total, hn::IfThenElseZero(Labelled(labels, v + k * lanes), entropy[k]));
   }
   sums->entropy += hn::GetLane(hn::SumOfLanes(d, total));
 }
