@@ -154,8 +154,10 @@ void OutputFile::WriteAt(int64_t offset, std::span<const std::byte> data) {
 
 void OutputFile::MakeRoom(int64_t size) {
   if (size > 0 && ::fallocate(fd_, 0, 0, size) == 0) return;
-  if (size > 0 && errno == ENOSPC) ThrowErrno(path_, "make room");
-  if (::ftruncate(fd_, size) != 0) ThrowErrno(path_, "make room");
+  const bool is_full = size > 0 && errno == ENOSPC;
+  if (!is_full && ::ftruncate(fd_, size) == 0) return;
+  const int error = errno;
+  Throw(ErrorCode::kIo, "{}: cannot make room for {} bytes: {}", path_, size, std::strerror(error));
 }
 
 void OutputFile::Append(std::span<const std::byte> data) {
