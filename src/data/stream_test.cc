@@ -298,7 +298,9 @@ TEST(CaseStream, ReadsDecodedCasesAgainWithoutTheirFiles) {
       const auto array = OpenArray(path);
       const std::vector<float> values = testing::ReadFloats(path);
       const std::string packed = folder.File(entry.id + ".npz");
-      SaveArray(packed, array->info(), values.data(), {.compress = true});
+      WriteOptions compressed;
+      compressed.compress = true;
+      SaveArray(packed, array->info(), values.data(), compressed);
       entry.members[0] = packed;
     }
     StreamOptions options = Threads(2);
