@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "pipeline/evaluate.h"
 #include "pipeline/model.h"
 #include "pipeline/run.h"
+#include "spatial/distance.h"
 
 namespace segcal {
 namespace {
@@ -58,6 +60,13 @@ struct CaseState {
 template <class T>
 const T* From(const std::vector<T>& values, int64_t first_voxel) {
   return values.empty() ? nullptr : values.data() + first_voxel;
+}
+
+// Metrics read whole tiles, also where the case ends within one.
+template <class T>
+void FillLastTile(T beyond, std::vector<T>* values) {
+  const auto tile = static_cast<size_t>(kTileVoxels);
+  values->resize((values->size() + tile - 1) / tile * tile, beyond);
 }
 
 // The hashes of cases that a model was fitted on or chosen by. Where nothing was fitted, no case
@@ -144,9 +153,12 @@ class Evaluation {
         state.bound.push_back(
             fitted.calibrator->Bind(reader, fitted.spec.pooling, MakeBindOptions(stream_)));
       }
-      if (NeedsDistance(plan_.selection))
+      if (NeedsDistance(plan_.selection)) {
         state.distances =
             SquaredCaseDistances(reader, NeedsLengths(plan_.selection), stream_.num_workers());
+        FillLastTile(kNoSource, &state.distances.voxels);
+        FillLastTile(std::numeric_limits<double>::infinity(), &state.distances.lengths);
+      }
       state.context = context_;
       state.context.grid = MakeGrid(reader.shape(), reader.spacing());
       state.sums.emplace(stream_.num_workers(),
