@@ -23,8 +23,10 @@ MPIRUN = ["mpirun", "--quiet", "--allow-run-as-root", "--oversubscribe"]
 
 def start(ranks, *arguments, cwd=None):
     """The command on so many ranks."""
+    # A single process is the ordinary program, which takes mpirun for a terminal.
+    env = {**os.environ, "TERM": "dumb"} if ranks == 1 else None
     return subprocess.Popen([*MPIRUN, "-n", str(ranks), PROGRAM, *map(str, arguments)], cwd=cwd, text=True, errors="replace",
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                            env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def mpi(ranks, *arguments, code=0, cwd=None):
