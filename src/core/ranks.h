@@ -133,7 +133,7 @@ struct NumberedItems {
       out->Put(index);
       if constexpr (std::is_trivially_copyable_v<Item>) {
         out->Put(item);
-      } else if constexpr (requires { item.data(); }) {
+      } else if constexpr (requires(const Item& row) { row.data(); }) {
         out->Put(std::ssize(item));
         out->PutRow(item.data(), std::ssize(item));
       } else {
@@ -146,7 +146,7 @@ struct NumberedItems {
       Item& item = items[in->Take<int64_t>()];
       if constexpr (std::is_trivially_copyable_v<Item>) {
         item = in->Take<Item>();
-      } else if constexpr (requires { item.data(); }) {
+      } else if constexpr (requires(const Item& row) { row.data(); }) {
         item.resize(static_cast<size_t>(in->TakeCount()));
         in->TakeRow(item.data(), std::ssize(item));
       } else {
