@@ -53,7 +53,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         data = repeat(given.dataset, given.times, Path(folder) / "dataset.json")
         jobs = {f"fit {pipeline}": ["fit", data, "-p", pipeline, "-o", f"{folder}/model.json"] for pipeline in given.pipelines}
-        jobs["evaluate"] = ["evaluate", data, "-o", f"{folder}/model.json"]
+        jobs["evaluate"] = ["evaluate", data, "-o", f"{folder}/metrics.json"]
         print(f"{os.cpu_count()} cores, {given.rounds} rounds, medians; load {os.getloadavg()[0]:.0f} at the start")
         print(f"{'job':<18}{'ranks x threads':>16}{'wall s':>9}{'CPU s':>9}{'wall / 1x2':>12}")
         for name, arguments in jobs.items():
@@ -67,7 +67,7 @@ def main():
                     wall = float(told[1]) if told else wall - begin_and_end(given.program, ranks)
                     walls[ranks, threads].append(wall)
                     works[ranks, threads].append(work)
-                    contents.add(Path(f"{folder}/model.json").read_bytes())
+                    contents.add(Path(arguments[-1]).read_bytes())
             assert len(contents) == 1, f"{name}: {len(contents)} results"
             for ranks, threads in CONFIGURATIONS:
                 wall = statistics.median(walls[ranks, threads])
