@@ -10,7 +10,7 @@ namespace {
 // Text that shrinks, several blocks of it.
 std::string TextOfSize(size_t size) {
   std::string text;
-  for (int i = 0; text.size() < size; ++i) text += std::to_string(i * 7919 % 100003);
+  for (int64_t i = 0; text.size() < size; ++i) text += std::to_string(i * 7919 % 100003);
   text.resize(size);
   return text;
 }
