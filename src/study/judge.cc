@@ -91,7 +91,7 @@ void WarnWhereThePassedOverIsBetter(Study* study, size_t chosen) {
   if (!best) return;
   const GroupScores scores(TestResults(*study), found.score);
   const PairedScore gain = scores.Difference(*best, chosen);
-  if (!(-gain.mean > kClear * gain.standard_error)) return;
+  if (!(-gain.mean > std::max(kInvisible, kClear * gain.standard_error))) return;
   found.warnings.push_back(fmt::format(
       "The validation cases could not tell {} from the simpler {}, but on the test cases it is "
       "clearly better: {} {:.4f} instead of {:.4f} (difference {:+.4f}, standard error {:.4f}).",

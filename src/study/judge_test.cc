@@ -38,6 +38,8 @@ TEST(JudgeRecommendation, WarnsWhereTheTestCasesClearlyFavourTheBestCandidate) {
   // By 0.1 +- 0.2, and worse.
   EXPECT_EQ(WarningsOfTest({{0.6, 0.8, 2.6, 2.4}, {0, 1, 2, 3}}).size(), 1u);
   EXPECT_EQ(WarningsOfTest({{0, 1, 2, 3}, {1.1, 1.9, 3.1, 3.9}}).size(), 1u);
+  // By 1e-5 +- 0, for certain and of no use.
+  EXPECT_EQ(WarningsOfTest({{1.00001, 2.00001, 3.00001, 4.00001}, {1, 2, 3, 4}}).size(), 1u);
 }
 
 bool Says(const std::vector<std::string>& warnings, const std::string& text) {

@@ -11,11 +11,9 @@
 namespace segcal {
 namespace {
 
-// A difference that tables, with four decimals, do not show should not decide.
-constexpr double kInvisible = 0.5e-4;
-// Nor should less than this share of what the best one gains over no calibration. Penalties and
-// ends of trainings are chosen by the same cases, which lends large maps a little; many voxels make
-// even that certain.
+// Less than this share of what the best one gains over no calibration should not decide either.
+// Penalties and ends of trainings are chosen by the same cases, which lends large maps a little;
+// many voxels make even that certain.
 constexpr double kSmallShare = 0.01;
 
 constexpr const char* kScores[] = {"nll", "brier", "ece", "ace", "ba_ece"};

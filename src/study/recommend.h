@@ -9,6 +9,9 @@
 
 namespace segcal {
 
+// A difference that tables, with four decimals, do not show should not decide, nor be warned of.
+inline constexpr double kInvisible = 0.5e-4;
+
 // An unknown score is an Error.
 void CheckScore(const std::string& score);
 
