@@ -380,13 +380,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace segcal {
-namespace {
-
-int64_t Rounded(int64_t count) noexcept {
-  return (count + kAffineLanes - 1) / kAffineLanes * kAffineLanes;
-}
-
-}  // namespace
 
 HWY_EXPORT(ShiftRowKernel);
 HWY_EXPORT(AffineKernel);
@@ -404,7 +397,7 @@ void AffineTile(const float* features,
                 const WeightMatrix& weights,
                 int64_t count,
                 float* rows) noexcept {
-  SEGCAL_DISPATCH(AffineKernel)(features, weights, Rounded(count), rows);
+  SEGCAL_DISPATCH(AffineKernel)(features, weights, RoundedToAffineLanes(count), rows);
 }
 
 void SoftmaxScores(const float* scores,
@@ -412,14 +405,15 @@ void SoftmaxScores(const float* scores,
                    int64_t num_classes,
                    int64_t count,
                    const TileProbs& out) noexcept {
-  SEGCAL_DISPATCH(SoftmaxScoresKernel)(scores, labels, num_classes, Rounded(count), out);
+  SEGCAL_DISPATCH(SoftmaxScoresKernel)
+  (scores, labels, num_classes, RoundedToAffineLanes(count), out);
 }
 
 void ResidualTile(const int32_t* labels,
                   int64_t num_classes,
                   int64_t count,
                   float* probs) noexcept {
-  SEGCAL_DISPATCH(ResidualKernel)(labels, num_classes, Rounded(count), probs);
+  SEGCAL_DISPATCH(ResidualKernel)(labels, num_classes, RoundedToAffineLanes(count), probs);
 }
 
 void AddOuterProduct(const float* a,
@@ -429,7 +423,7 @@ void AddOuterProduct(const float* a,
                      int64_t count,
                      double* sums,
                      const SparsePattern* pattern) noexcept {
-  SEGCAL_DISPATCH(OuterKernel)(a, num_a, b, num_b, Rounded(count), sums, pattern);
+  SEGCAL_DISPATCH(OuterKernel)(a, num_a, b, num_b, RoundedToAffineLanes(count), sums, pattern);
 }
 
 void AddSymmetricProduct(const float* weighted,
@@ -438,7 +432,8 @@ void AddSymmetricProduct(const float* weighted,
                          int64_t count,
                          int64_t stride,
                          double* sums) noexcept {
-  SEGCAL_DISPATCH(SymmetricKernel)(weighted, rows, num_rows, Rounded(count), stride, sums);
+  SEGCAL_DISPATCH(SymmetricKernel)
+  (weighted, rows, num_rows, RoundedToAffineLanes(count), stride, sums);
 }
 
 }  // namespace segcal

@@ -14,6 +14,11 @@ namespace segcal {
 // label.
 inline constexpr int64_t kAffineLanes = 32;
 
+// The voxels of whole vectors that hold `count` of them.
+constexpr int64_t RoundedToAffineLanes(int64_t count) noexcept {
+  return (count + kAffineLanes - 1) / kAffineLanes * kAffineLanes;
+}
+
 // to[i] = from[i] + shift[i], rounded to float32 once, and no larger than `limit` in size. Any
 // alignment, any count.
 void ShiftRow(

@@ -174,13 +174,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace segcal {
-namespace {
-
-int64_t RoundedCount(int64_t count) noexcept {
-  return (count + kAffineLanes - 1) / kAffineLanes * kAffineLanes;
-}
-
-}  // namespace
 
 HWY_EXPORT(ExactAffineKernel);
 HWY_EXPORT(ExactResidualKernel);
@@ -194,7 +187,7 @@ void AffineTileExact(const float* features,
                      const SparsePattern* pattern,
                      double* rows) noexcept {
   SEGCAL_DISPATCH(ExactAffineKernel)
-  (features, weights, num_rows, num_columns, RoundedCount(count), pattern, rows);
+  (features, weights, num_rows, num_columns, RoundedToAffineLanes(count), pattern, rows);
 }
 
 void ResidualExact(const int32_t* labels,
@@ -202,7 +195,8 @@ void ResidualExact(const int32_t* labels,
                    int64_t count,
                    double* scores,
                    double* log_label) noexcept {
-  SEGCAL_DISPATCH(ExactResidualKernel)(labels, num_classes, RoundedCount(count), scores, log_label);
+  SEGCAL_DISPATCH(ExactResidualKernel)
+  (labels, num_classes, RoundedToAffineLanes(count), scores, log_label);
 }
 
 void AddOuterProductExact(const double* a,
@@ -211,7 +205,7 @@ void AddOuterProductExact(const double* a,
                           int64_t num_b,
                           int64_t count,
                           double* sums) noexcept {
-  SEGCAL_DISPATCH(ExactOuterKernel)(a, num_a, b, num_b, RoundedCount(count), sums);
+  SEGCAL_DISPATCH(ExactOuterKernel)(a, num_a, b, num_b, RoundedToAffineLanes(count), sums);
 }
 
 }  // namespace segcal
